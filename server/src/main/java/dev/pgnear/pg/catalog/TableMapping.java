@@ -1,0 +1,25 @@
+package dev.pgnear.pg.catalog;
+
+import dev.pgnear.coherence.Relation;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One attached table as this node knows it now. Immutable; a change of the catalog makes a new one.
+ *
+ * @param oid pg_class.oid
+ * @param alias short key prefix, or null
+ * @param writable whether SET and DEL are allowed
+ * @param key columns of the primary key in key order
+ * @param relation the table's side in the coherence rules
+ * @param bypassReason why rows are not cached at present, or null
+ */
+public record TableMapping(
+        int oid,
+        String schema,
+        String table,
+        @Nullable String alias,
+        boolean writable,
+        List<KeyColumn> key,
+        Relation relation,
+        @Nullable String bypassReason) {}
