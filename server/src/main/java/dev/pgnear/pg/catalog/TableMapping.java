@@ -1,7 +1,6 @@
 package dev.pgnear.pg.catalog;
 
 import dev.pgnear.coherence.Relation;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param oid pg_class.oid
  * @param alias short key prefix, or null
  * @param writable whether SET and DEL are allowed
- * @param key columns of the primary key in key order
+ * @param key the primary key
  * @param relation the table's side in the coherence rules
  * @param bypassReason why rows are not cached at present, or null
  */
@@ -20,6 +19,6 @@ public record TableMapping(
         String table,
         @Nullable String alias,
         boolean writable,
-        List<KeyColumn> key,
+        KeyCodec key,
         Relation relation,
         @Nullable String bypassReason) {}
