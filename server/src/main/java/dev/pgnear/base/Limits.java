@@ -38,5 +38,20 @@ public final class Limits {
     /** Failed logins of one connection before it is closed. */
     public static final int AUTH_FAILURES = 5;
 
+    /** Bytes of one replication message that are looked at; a longer row counts as a change of its whole table. */
+    public static final int STREAM_FRAME_BYTES = 16 << 20;
+
+    /** Keys held for all large transactions that are still open in a stream; beyond it the one that grows is collapsed to its relations. */
+    public static final int STREAMED_KEYS = 1 << 16;
+
+    /** Logical messages of pgnear kept for one transaction; beyond it everything counts as changed. */
+    public static final int STREAM_MESSAGES = 1024;
+
+    /** Bytes of one logical message of pgnear; a longer one counts as a change of everything (any role can send them). */
+    public static final int STREAM_MESSAGE_BYTES = 4096;
+
+    /** Relations whose columns a stream remembers; beyond it the stream is restarted. */
+    public static final int STREAM_RELATIONS = 1 << 16;
+
     private Limits() {}
 }
