@@ -8,6 +8,21 @@ public final class Limits {
     /** Changed keys of one transaction that are kept; beyond it the relation is fenced as a whole. */
     public static final int DIRTY_KEYS_PER_TRANSACTION = 4096;
 
+    /** Bytes of one replication message that are looked at; a longer row counts as a change of its whole table. */
+    public static final int STREAM_FRAME_BYTES = 16 << 20;
+
+    /** Keys held for all large transactions that are still open in a stream; beyond it the one that grows is collapsed to its relations. */
+    public static final int STREAMED_KEYS = 1 << 16;
+
+    /** Logical messages of pgnear kept for one transaction; beyond it everything counts as changed. */
+    public static final int STREAM_MESSAGES = 1024;
+
+    /** Bytes of one logical message of pgnear; a longer one counts as a change of everything (any role can send them). */
+    public static final int STREAM_MESSAGE_BYTES = 4096;
+
+    /** Relations whose columns a stream remembers; beyond it the stream is restarted. */
+    public static final int STREAM_RELATIONS = 1 << 16;
+
     /** Keys of one MGET. */
     public static final int MGET_KEYS = 1024;
 
@@ -38,20 +53,11 @@ public final class Limits {
     /** Failed logins of one connection before it is closed. */
     public static final int AUTH_FAILURES = 5;
 
-    /** Bytes of one replication message that are looked at; a longer row counts as a change of its whole table. */
-    public static final int STREAM_FRAME_BYTES = 16 << 20;
+    /** SCRAM iterations of a login to PostgreSQL: its default is 4096, and each costs CPU on our side. */
+    public static final int SCRAM_ITERATIONS = 10_000_000;
 
-    /** Keys held for all large transactions that are still open in a stream; beyond it the one that grows is collapsed to its relations. */
-    public static final int STREAMED_KEYS = 1 << 16;
-
-    /** Logical messages of pgnear kept for one transaction; beyond it everything counts as changed. */
-    public static final int STREAM_MESSAGES = 1024;
-
-    /** Bytes of one logical message of pgnear; a longer one counts as a change of everything (any role can send them). */
-    public static final int STREAM_MESSAGE_BYTES = 4096;
-
-    /** Relations whose columns a stream remembers; beyond it the stream is restarted. */
-    public static final int STREAM_RELATIONS = 1 << 16;
+    /** Bytes of one message from PostgreSQL. */
+    public static final int BACKEND_MESSAGE_BYTES = 64 << 20;
 
     private Limits() {}
 }
