@@ -28,6 +28,20 @@ public final class Limits {
 
     /** Largest WAL segment that PostgreSQL can have; a multiple of it is a segment boundary on every server. */
     public static final long WAL_SEGMENT_BYTES_MAX = 1L << 30;
+    /** Bytes of one replication message that are looked at; a longer row counts as a change of its whole table. */
+    public static final int STREAM_FRAME_BYTES = 16 << 20;
+
+    /** Keys held for all large transactions that are still open in a stream; beyond it the one that grows is collapsed to its relations. */
+    public static final int STREAMED_KEYS = 1 << 16;
+
+    /** Logical messages of pgnear kept for one transaction; beyond it everything counts as changed. */
+    public static final int STREAM_MESSAGES = 1024;
+
+    /** Bytes of one logical message of pgnear; a longer one counts as a change of everything (any role can send them). */
+    public static final int STREAM_MESSAGE_BYTES = 4096;
+
+    /** Relations whose columns a stream remembers; beyond it the stream is restarted. */
+    public static final int STREAM_RELATIONS = 1 << 16;
 
     /** Keys of one MGET. */
     public static final int MGET_KEYS = 1024;
