@@ -38,5 +38,11 @@ public final class Limits {
     /** Failed logins of one connection before it is closed. */
     public static final int AUTH_FAILURES = 5;
 
+    /** SCRAM iterations of a login to PostgreSQL: its default is 4096, and each costs CPU on our side. */
+    public static final int SCRAM_ITERATIONS = 10_000_000;
+
+    /** Bytes of one message from PostgreSQL. */
+    public static final int BACKEND_MESSAGE_BYTES = 64 << 20;
+
     private Limits() {}
 }
