@@ -78,6 +78,41 @@ public final class Limits {
 
     /** Bytes of one message from PostgreSQL. */
     public static final int BACKEND_MESSAGE_BYTES = 64 << 20;
+    /** Arguments that one request may announce, as in Redis; the request's bytes bound what is really kept. */
+    public static final int MULTIBULK_COUNT = 1 << 20;
+
+    /** Bytes of an inline command or of a length line, as in Redis. */
+    public static final int INLINE_BYTES = 64 << 10;
+
+    /** Arguments of a request before authentication, as in Redis. */
+    public static final int UNAUTHENTICATED_ARGUMENTS = 10;
+
+    /** Bytes of one argument before authentication, as in Redis. */
+    public static final int UNAUTHENTICATED_BULK_BYTES = 16 << 10;
+
+    /** Received bytes of one client that wait to be executed; beyond them its socket is not read. One whole request always fits. */
+    public static final int INPUT_BYTES = REQUEST_BYTES + (64 << 10);
+
+    /** Unsent reply bytes of one client at which its next command is not begun: enough to keep a socket busy, small enough for 10 000 clients. */
+    public static final int OUTPUT_PAUSE_BYTES = 1 << 20;
+
+    /** Reply bytes that are collected before they are handed to the channel within a burst. */
+    public static final int OUTPUT_CHUNK_BYTES = 64 << 10;
+
+    /** Commands of one client that wait for PostgreSQL at one time. */
+    public static final int WAITING_COMMANDS = 256;
+
+    /** Commands that one client may run before the other clients of its loop get their turn. */
+    public static final int TURN_COMMANDS = 256;
+
+    /** How long a slow reader may make no progress, in seconds. */
+    public static final int IDLE_TIMEOUT_SECONDS = 300;
+
+    /** How long a command waits for PostgreSQL, in milliseconds. */
+    public static final int COMMAND_TIMEOUT_MILLIS = 2000;
+
+    /** Bytes of an access token for an address that others can reach. */
+    public static final int TOKEN_BYTES = 32;
 
     private Limits() {}
 }
