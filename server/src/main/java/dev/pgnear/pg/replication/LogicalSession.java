@@ -123,10 +123,13 @@ final class LogicalSession implements AutoCloseable {
     // ---- before
 
     private void checkServer() throws IOException {
-        @Nullable String[] r = connection
-                .query("SELECT current_setting('server_version_num'), current_setting('wal_level'), pg_is_in_recovery(),"
-                        + " EXISTS (SELECT FROM pg_publication WHERE pubname = " + literal(options.publication())
-                        + ")")
+        @Nullable
+        String[] r = connection
+                .query(
+                        "SELECT current_setting('server_version_num'), current_setting('wal_level'), pg_is_in_recovery(),"
+                                + " EXISTS (SELECT FROM pg_publication WHERE pubname = "
+                                + literal(options.publication())
+                                + ")")
                 .get(0);
         version = Integer.parseInt(Objects.requireNonNull(r[0]));
         if (version < OLDEST_VERSION) {
@@ -166,8 +169,8 @@ final class LogicalSession implements AutoCloseable {
     private void waitUntilNameIsFree(State state) throws IOException {
         owner.state(state, "");
         while (true) {
-            List<@Nullable String[]> others = connection.query("SELECT pid FROM pg_stat_replication WHERE application_name = "
-                    + literal(options.node()));
+            List<@Nullable String[]> others = connection.query(
+                    "SELECT pid FROM pg_stat_replication WHERE application_name = " + literal(options.node()));
             if (others.isEmpty()) {
                 return;
             }
@@ -241,8 +244,11 @@ final class LogicalSession implements AutoCloseable {
         String option = version >= 150000 ? "(SNAPSHOT 'use')" : "USE_SNAPSHOT";
         creatingSlot = true;
         try {
-            @Nullable String[] created = connection
-                    .query("CREATE_REPLICATION_SLOT \"" + slotName + "\" TEMPORARY LOGICAL pgoutput " + option, NO_TIMEOUT)
+            @Nullable
+            String[] created = connection
+                    .query(
+                            "CREATE_REPLICATION_SLOT \"" + slotName + "\" TEMPORARY LOGICAL pgoutput " + option,
+                            NO_TIMEOUT)
                     .get(0);
             return Lsn.parse(Objects.requireNonNull(created[1]));
         } finally {
@@ -252,7 +258,8 @@ final class LogicalSession implements AutoCloseable {
 
     /** The first query of the transaction shows the slot's own snapshot (F14). */
     private Slot identify(long point) throws IOException {
-        @Nullable String[] r = connection
+        @Nullable
+        String[] r = connection
                 .query("SELECT pg_current_snapshot()::text, (pg_control_system()).system_identifier,"
                         + " substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8),"
                         + " (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint")
@@ -277,9 +284,7 @@ final class LogicalSession implements AutoCloseable {
         WalLink l = new WalLink(connection, slot.consistentPoint(), options, clock, counters);
         link = l;
         owner.state(State.STREAMING, "");
-        l.run(
-                new Apply(l, slot.snapshot()),
-                Thread.currentThread().getName() + "-heartbeat");
+        l.run(new Apply(l, slot.snapshot()), Thread.currentThread().getName() + "-heartbeat");
     }
 
     /** Decodes, applies, and only then moves the position. */

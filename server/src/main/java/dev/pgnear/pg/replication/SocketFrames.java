@@ -104,7 +104,8 @@ final class SocketFrames {
     }
 
     private void room(int bytes) {
-        byte[] target = bytes > buffer.length ? new byte[Math.min(maxBytes, Math.max(bytes, buffer.length * 2))] : buffer;
+        byte[] target =
+                bytes > buffer.length ? new byte[Math.min(maxBytes, Math.max(bytes, buffer.length * 2))] : buffer;
         System.arraycopy(buffer, at, target, 0, end - at);
         end -= at;
         at = 0;

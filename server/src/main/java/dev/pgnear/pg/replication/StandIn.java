@@ -38,7 +38,8 @@ final class StandIn implements AutoCloseable {
         this.connection = connection;
         this.failed = failed;
         this.threadName = threadName;
-        String flushed = Objects.requireNonNull(connection.query("IDENTIFY_SYSTEM").get(0)[2]);
+        String flushed =
+                Objects.requireNonNull(connection.query("IDENTIFY_SYSTEM").get(0)[2]);
         connection.startCopyBoth("START_REPLICATION PHYSICAL " + flushed);
         this.link = new WalLink(connection, Lsn.parse(flushed), options, clock, counters);
         this.thread = Thread.ofPlatform().daemon().name(threadName).start(this::run);

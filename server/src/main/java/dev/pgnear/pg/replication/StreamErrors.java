@@ -28,14 +28,14 @@ final class StreamErrors {
             case StreamProtocolException p ->
                 "The stream from " + target + " is not understood: " + p.getMessage()
                         + "; it starts again, please report it with the version of PostgreSQL.";
-            case UnknownHostException u -> "The host \"" + target.host() + "\" is unknown: check the URL of --postgres.";
+            case UnknownHostException u ->
+                "The host \"" + target.host() + "\" is unknown: check the URL of --postgres.";
             case ConnectException c ->
                 "PostgreSQL at " + target.authority() + " cannot be reached (" + c.getMessage()
                         + "): check that it runs and listens there.";
             case SocketTimeoutException t ->
                 "PostgreSQL at " + target.authority() + " does not answer: check the network and its load.";
-            case SSLException s ->
-                "TLS with PostgreSQL at " + target.authority() + " failed: " + s.getMessage() + ".";
+            case SSLException s -> "TLS with PostgreSQL at " + target.authority() + " failed: " + s.getMessage() + ".";
             case IOException i -> "The stream from " + target + " was lost: " + i.getMessage() + ".";
             default -> e.getMessage() == null ? e.toString() : e.getMessage();
         };
@@ -68,7 +68,8 @@ final class StreamErrors {
                         : null;
             case "55000" ->
                 what.contains("publication")
-                        ? "The publication of pgnear in database \"" + target.database() + "\" is gone: run pgnear setup."
+                        ? "The publication of pgnear in database \"" + target.database()
+                                + "\" is gone: run pgnear setup."
                         : null;
             case "28P01", "28000" ->
                 "PostgreSQL at " + target.authority() + " does not let user \"" + target.user()

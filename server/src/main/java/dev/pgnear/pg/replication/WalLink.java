@@ -152,8 +152,8 @@ final class WalLink implements AutoCloseable {
         } else if (kind == 'k' && in.remaining() == KEEPALIVE_BODY - 1) {
             keepalive(messages, in);
         } else {
-            throw new StreamProtocolException("a replication message of kind " + kind + " and " + frames.bodyLength()
-                    + " bytes");
+            throw new StreamProtocolException(
+                    "a replication message of kind " + kind + " and " + frames.bodyLength() + " bytes");
         }
     }
 

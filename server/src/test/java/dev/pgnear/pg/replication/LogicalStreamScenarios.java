@@ -42,6 +42,8 @@ abstract class LogicalStreamScenarios {
     @BeforeAll
     void startServer() {
         pg = TestPostgres.start(major, "logical_decoding_work_mem", "64kB", "max_replication_slots", "3");
+        pg = TestPostgres.start(
+                major, "logical_decoding_work_mem", "64kB", "max_replication_slots", "3", "synchronous_commit", "on");
     }
 
     @AfterAll
@@ -96,6 +98,7 @@ abstract class LogicalStreamScenarios {
     private LogicalStream open(int port, StreamOptions options, String user) {
         PgTarget target =
                 new PgTarget("127.0.0.1", port, "postgres", user, null, PgTarget.SslMode.DISABLE, null);
+        PgTarget target = new PgTarget("127.0.0.1", port, "postgres", user, null, PgTarget.SslMode.DISABLE, null);
         return new LogicalStream(target, options, tables, applier, System::nanoTime, new Random(port));
     }
 
@@ -110,6 +113,8 @@ abstract class LogicalStreamScenarios {
     private void settle() throws SQLException {
         long now = Lsn.parse(pg.query("select pg_current_wal_flush_lsn()"));
         await().atMost(LONG).until(() -> applier.appliedLsn >= now && stream.status().acknowledgedLsn() >= now);
+        await().atMost(LONG)
+                .until(() -> applier.appliedLsn >= now && stream.status().acknowledgedLsn() >= now);
     }
 
     private List<String> changesOf(String... statements) throws SQLException {
@@ -161,6 +166,9 @@ abstract class LogicalStreamScenarios {
             settle();
             assertThat(applier.transactions).singleElement().satisfies(t -> assertThat(t.xid())
                     .isEqualTo(xid));
+            assertThat(applier.transactions)
+                    .singleElement()
+                    .satisfies(t -> assertThat(t.xid()).isEqualTo(xid));
         }
     }
 
@@ -206,6 +214,8 @@ abstract class LogicalStreamScenarios {
         start(false);
         assertThat(changesOf("truncate t cascade")).containsExactly("*child *t");
         assertThat(changesOf("begin", "insert into u values (1)", "truncate u, child", "insert into u values (1)", "commit"))
+        assertThat(changesOf(
+                        "begin", "insert into u values (1)", "truncate u, child", "insert into u values (1)", "commit"))
                 .containsExactly("*child *u");
     }
 
@@ -247,6 +257,7 @@ abstract class LogicalStreamScenarios {
         assertThat(changesOf("update t set k = 100 where k = 1")).containsExactly("*t");
         assertThat(tables.unreadable)
                 .containsExactly("t: key column k is not part of its replica identity");
+        assertThat(tables.unreadable).containsExactly("t: key column k is not part of its replica identity");
         assertThat(changesOf("alter table t replica identity full", "update t set k = 101 where k = 100"))
                 .containsExactly("t[100,101]");
     }
@@ -258,6 +269,7 @@ abstract class LogicalStreamScenarios {
                 "alter table t alter v set storage external",
                 "insert into t values (20, repeat('x', 20000))",
                 "alter table t add w int");
+        settle();
         assertThat(changesOf("update t set w = 1 where k = 20")).containsExactly("t[20]");
         assertThat(changesOf("alter table t replica identity full", "update t set w = 2 where k = 20"))
                 .containsExactly("t[20]");
@@ -286,6 +298,9 @@ abstract class LogicalStreamScenarios {
         await().atMost(LONG)
                 .until(() -> Integer.parseInt(pg.query("select coalesce(sum(stream_count), 0)::int"
                                 + " from pg_stat_replication_slots")) > 1);
+                .until(() -> Integer.parseInt(pg.query(
+                                "select coalesce(sum(stream_count), 0)::int" + " from pg_stat_replication_slots"))
+                        > 1);
     }
 
     @Test
@@ -324,6 +339,8 @@ abstract class LogicalStreamScenarios {
         }
         assertThat(applier.transactions).isEmpty();
         String node = pg.query("select flush_lsn = replay_lsn from pg_stat_replication where application_name = 'pgnear1'");
+        String node =
+                pg.query("select flush_lsn = replay_lsn from pg_stat_replication where application_name = 'pgnear1'");
         assertThat(node).isEqualTo("t");
     }
 
@@ -338,6 +355,8 @@ abstract class LogicalStreamScenarios {
         assertThat(applier.server.postmasterStartMicros())
                 .isEqualTo(Long.parseLong(pg.query(
                         "select (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint")));
+                .isEqualTo(Long.parseLong(
+                        pg.query("select (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint")));
         assertThat(applier.snapshot.xmax()).isPositive();
     }
 
@@ -378,6 +397,8 @@ abstract class LogicalStreamScenarios {
         CompletableFuture<Void> commit = inBackground("update t set v = 'waiting' where k = 3");
         await().atMost(LONG)
                 .until(() -> "1".equals(pg.query("select count(*) from pg_stat_activity where wait_event = 'SyncRep'")));
+                .until(() ->
+                        "1".equals(pg.query("select count(*) from pg_stat_activity where wait_event = 'SyncRep'")));
         applier = new RecordingApplier();
         start(true);
         assertThat(commit).succeedsWithin(LONG);
@@ -475,6 +496,8 @@ abstract class LogicalStreamScenarios {
         stream.start();
         await().atMost(LONG).untilAsserted(() -> assertThat(stream.status().error())
                 .contains(words));
+        await().atMost(LONG)
+                .untilAsserted(() -> assertThat(stream.status().error()).contains(words));
         assertThat(applier.downs.getLast()).isNotBlank();
     }
 
