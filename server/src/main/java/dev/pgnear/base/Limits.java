@@ -149,5 +149,20 @@ public final class Limits {
     /** Additional connections to PostgreSQL that were idle for so long are closed. */
     public static final int BACKEND_IDLE_SECONDS = 60;
 
+    /** Milliseconds between two looks at the server: several within the shortest useful max-staleness of one second. */
+    public static final long SAMPLE_INTERVAL_MILLIS = 250;
+
+    /** Milliseconds that a sample may stay unpassed before a beat is sent: longer than a busy stream's usual lag. */
+    public static final long BEAT_AFTER_MILLIS = 250;
+
+    /** Milliseconds between two beats at least: they are commits, and must stay few. */
+    public static final long BEAT_INTERVAL_MILLIS = 500;
+
+    /** Milliseconds before the first attempt to reconnect a side connection; each further pause is twice as long. */
+    public static final long RETRY_MIN_MILLIS = 100;
+
+    /** Milliseconds between attempts to reconnect a side connection at most: service must be back within 5 s of PostgreSQL. */
+    public static final long RETRY_MAX_MILLIS = 1000;
+
     private Limits() {}
 }
