@@ -74,5 +74,11 @@ public final class Limits {
     /** Bytes of an access token for an address that others can reach. */
     public static final int TOKEN_BYTES = 32;
 
+    /** SCRAM iterations of a login to PostgreSQL: its default is 4096, and each costs CPU on our side. */
+    public static final int SCRAM_ITERATIONS = 10_000_000;
+
+    /** Bytes of one message from PostgreSQL. */
+    public static final int BACKEND_MESSAGE_BYTES = 64 << 20;
+
     private Limits() {}
 }
