@@ -23,13 +23,19 @@ public final class LoopCounters {
 
     /** {@code n} more; the owner loop only. */
     public void add(Stat stat, long n) {
-        int i = stat.ordinal() + PAD;
+        int i = cell(stat);
         CELL.setOpaque(cells, i, cells[i] + n);
     }
 
     /** The number now; any thread. */
     public long get(Stat stat) {
-        return (long) CELL.getOpaque(cells, stat.ordinal() + PAD);
+        return (long) CELL.getOpaque(cells, cell(stat));
+    }
+
+    /** The order of the constants may change: cells live no longer than the process. */
+    @SuppressWarnings("EnumOrdinal")
+    private static int cell(Stat stat) {
+        return stat.ordinal() + PAD;
     }
 
     /** Latencies of this loop's requests. */

@@ -30,7 +30,8 @@ public enum Stat {
     COMMANDS(Kind.COUNTER, "Commands executed"),
     AUTHENTICATION_FAILURES(Kind.COUNTER, "Wrong passwords"),
     PROTOCOL_ERRORS(Kind.COUNTER, "Connections closed for malformed frames"),
-    OUTPUT_BACKPRESSURE_EVENTS(Kind.COUNTER, "Times that a client's requests were no longer read because its output was full"),
+    OUTPUT_BACKPRESSURE_EVENTS(
+            Kind.COUNTER, "Times that a client's requests were no longer read because its output was full"),
     SLOW_CLIENT_DROPS(Kind.COUNTER, "Clients dropped because they did not read their replies"),
     MEMORY_BUDGET_BYTES(Kind.GAUGE, "Bound of the cache's memory"),
     CACHE_MEMORY_CAPACITY_BYTES(Kind.GAUGE, "Bytes that the cache may use"),

@@ -60,7 +60,8 @@ public final class AccessTokens {
                     .filter(l -> !l.isEmpty())
                     .toArray(String[]::new);
             if (lines.length == 0) {
-                throw new AccessException("the access token file " + file + " is empty; write one token a line into it");
+                throw new AccessException(
+                        "the access token file " + file + " is empty; write one token a line into it");
             }
             return of(lines);
         } catch (IOException e) {
@@ -79,12 +80,12 @@ public final class AccessTokens {
         }
         try {
             if (!ALLOWED.containsAll(Files.getPosixFilePermissions(file, LinkOption.NOFOLLOW_LINKS))) {
-                throw new AccessException("the access token file " + file
-                        + " can be read or changed by others; run chmod 600 on it");
+                throw new AccessException(
+                        "the access token file " + file + " can be read or changed by others; run chmod 600 on it");
             }
         } catch (IOException | UnsupportedOperationException e) {
-            throw new AccessException(
-                    "the permissions of the access token file " + file + " cannot be read; keep it on a POSIX file system");
+            throw new AccessException("the permissions of the access token file " + file
+                    + " cannot be read; keep it on a POSIX file system");
         }
     }
 

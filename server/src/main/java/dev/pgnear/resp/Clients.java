@@ -21,7 +21,8 @@ public final class Clients {
     }
 
     /** The new client, or null if there are too many. */
-    @Nullable Client enter(Channel channel, long nowNanos) {
+    @Nullable
+    Client enter(Channel channel, long nowNanos) {
         int now = count.incrementAndGet();
         if (now > limit) {
             count.decrementAndGet();

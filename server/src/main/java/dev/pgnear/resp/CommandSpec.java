@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param since version of Redis (or pgnear) that brought it
  * @param summary one sentence
  * @param subcommands of a container, else empty
- * @param command null for a container
+ * @param command null for a container that does nothing alone
  */
 public record CommandSpec(
         String name,
@@ -59,26 +59,14 @@ public record CommandSpec(
     /** A command without keys. */
     public static CommandSpec of(String name, int arity, String group, String since, String summary, Command command) {
         List<String> categories = group.equals("connection") ? List.of("slow", "connection") : List.of("slow");
-        return new CommandSpec(
-                name, arity, Set.of(), 0, 0, 0, categories, group, since, summary, List.of(), command);
+        return new CommandSpec(name, arity, Set.of(), 0, 0, 0, categories, group, since, summary, List.of(), command);
     }
 
     /** A command of subcommands; each is named {@code name|sub}. */
     public static CommandSpec container(
             String name, String group, String since, String summary, CommandSpec... subcommands) {
         return new CommandSpec(
-                name,
-                -2,
-                Set.of(),
-                0,
-                0,
-                0,
-                List.of("slow"),
-                group,
-                since,
-                summary,
-                List.of(subcommands),
-                null);
+                name, -2, Set.of(), 0, 0, 0, List.of("slow"), group, since, summary, List.of(subcommands), null);
     }
 
     /** With flags. */
@@ -110,6 +98,31 @@ public record CommandSpec(
                 summary,
                 subcommands,
                 command);
+    }
+
+    /** With one more subcommand. */
+    public CommandSpec with(CommandSpec subcommand) {
+        List<CommandSpec> more =
+                Stream.concat(subcommands.stream(), Stream.of(subcommand)).toList();
+        return new CommandSpec(
+                name, arity, flags, firstKey, lastKey, keyStep, categories, group, since, summary, more, command);
+    }
+
+    /** A container that is also a command of its own when no subcommand is given. */
+    public CommandSpec alone(int newArity, Command whole) {
+        return new CommandSpec(
+                name,
+                newArity,
+                flags,
+                firstKey,
+                lastKey,
+                keyStep,
+                categories,
+                group,
+                since,
+                summary,
+                subcommands,
+                whole);
     }
 
     /** Whether so many arguments fit. */

@@ -75,7 +75,8 @@ public final class CommandTable {
             specs[i] = spec;
         }
 
-        @Nullable CommandSpec find(byte[] b, int offset, int length) {
+        @Nullable
+        CommandSpec find(byte[] b, int offset, int length) {
             int i = hash(b, offset, length) & mask;
             for (byte[] name = names[i]; name != null; name = names[i]) {
                 if (equal(name, b, offset, length)) {

@@ -42,10 +42,9 @@ public final class Errors {
         return "ERR unknown command '" + shown(request, 0, SHOWN_BYTES) + "', with args beginning with: " + args;
     }
 
-    /** One char a byte, so that lengths are Redis's; what is not ASCII is shown as a question mark. */
     private static String shown(Request request, int i, int limit) {
         return new String(
-                request.bytes(), request.offset(i), Math.min(request.length(i), limit), StandardCharsets.US_ASCII);
+                request.bytes(), request.offset(i), Math.min(request.length(i), limit), StandardCharsets.UTF_8);
     }
 
     /** The subcommand is not in the table. */

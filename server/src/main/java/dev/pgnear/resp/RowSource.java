@@ -15,7 +15,8 @@ public interface RowSource {
      *
      * @return null if it names a row, else the complete Redis error line
      */
-    @Nullable String parse(int slot, byte[] bytes, int offset, int length);
+    @Nullable
+    String parse(int slot, byte[] bytes, int offset, int length);
 
     /** Equal for equal rows; unequal rows share it only by accident. */
     long identity(int slot);

@@ -4,6 +4,7 @@ import dev.pgnear.base.Limits;
 import dev.pgnear.cache.Cache;
 import dev.pgnear.metrics.LoopCounters;
 import dev.pgnear.metrics.Stat;
+import dev.pgnear.net.Listener;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
@@ -31,10 +32,10 @@ import org.slf4j.LoggerFactory;
  *          | +--- a reply has come ---------- WAITING_FOR_REPLY   (a row is read that an earlier command still waits for, or too many wait)
  *          | +--- the client has read ------- WAITING_FOR_READER  (its output is full; its socket is not read)
  *          |
- *          +-- QUIT, framing error, fifth wrong password, end of input --&gt; CLOSING --&gt; CLOSED
+ *          +-- QUIT, framing error, fifth wrong password, end of input --&gt; CLOSING --&gt; LINGERING --&gt; CLOSED
  * </pre>
  *
- * CLOSING runs no more commands, lets the waiting replies come, sends everything and closes. Reads of one row on one connection never
+ * CLOSING runs no more commands and lets the waiting replies come; LINGERING sends the last bytes and throws input away (see {@link Linger}). Reads of one row on one connection never
  * overlap: otherwise a later command could be answered from an entry that is older than what an earlier one gets from PostgreSQL.
  */
 public final class Session extends ChannelInboundHandlerAdapter implements Runnable {
@@ -44,6 +45,7 @@ public final class Session extends ChannelInboundHandlerAdapter implements Runna
         WAITING_FOR_REPLY,
         WAITING_FOR_READER,
         CLOSING,
+        LINGERING,
         CLOSED
     }
 
@@ -158,7 +160,7 @@ public final class Session extends ChannelInboundHandlerAdapter implements Runna
 
     /** Takes no more commands; closes when everything is sent. */
     public void closeAfterReplies() {
-        if (state != State.CLOSED) {
+        if (state.compareTo(State.CLOSING) < 0) {
             state = State.CLOSING;
         }
     }
@@ -209,7 +211,7 @@ public final class Session extends ChannelInboundHandlerAdapter implements Runna
     public void channelRead(ChannelHandlerContext context, Object message) {
         ByteBuf in = (ByteBuf) message;
         try {
-            if (state.ordinal() >= State.CLOSING.ordinal()) {
+            if (state.compareTo(State.CLOSING) >= 0) {
                 return;
             }
             arrivedNanos = loop.clock().nanos();
@@ -249,13 +251,16 @@ public final class Session extends ChannelInboundHandlerAdapter implements Runna
 
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
-        if (event == ChannelInputShutdownEvent.INSTANCE) {
+        if (event == Listener.Stopping.STOPPING) {
+            closeAfterReplies();
+            flush();
+        } else if (event == ChannelInputShutdownEvent.INSTANCE) {
             inputEnded = true;
             if (state == State.OPEN) {
                 turn();
                 endOfBurst();
-            } else if (state == State.CLOSING && !replies.anyWaiting()) {
-                flush();
+            } else if (state == State.LINGERING && unsent() == 0) {
+                context.close();
             }
         }
     }
@@ -401,7 +406,7 @@ public final class Session extends ChannelInboundHandlerAdapter implements Runna
             writer.error(Errors.unknownCommand(request));
             return;
         }
-        if (spec.command() == null && request.count() > 1) {
+        if (!spec.subcommands().isEmpty() && request.count() > 1) {
             CommandSpec sub = door.commands().subcommand(spec, request, 1);
             if (sub == null) {
                 writer.error(Errors.unknownSubcommand(spec, request));
@@ -452,20 +457,20 @@ public final class Session extends ChannelInboundHandlerAdapter implements Runna
             return;
         }
         replies.flush(context());
-        if (context().channel().isWritable()) {
-            if (state != State.CLOSING) {
-                return;
-            }
-        } else if (unsent() > (long) Limits.OUTPUT_BYTES + Limits.REPLY_BYTES) {
+        if (!context().channel().isWritable() && unsent() > (long) Limits.OUTPUT_BYTES + Limits.REPLY_BYTES) {
             drop();
-            return;
+        } else if (state == State.CLOSING && !replies.anyWaiting()) {
+            linger();
         }
-        if (state == State.CLOSING && !replies.anyWaiting()) {
-            state = State.CLOSED;
-            read(true);
-            watch.start();
-            context().writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(done -> Linger.close(context().channel(), inputEnded));
-        }
+    }
+
+    private void linger() {
+        state = State.LINGERING;
+        read(true);
+        watch.start();
+        context()
+                .writeAndFlush(Unpooled.EMPTY_BUFFER)
+                .addListener(done -> Linger.close(context().channel(), inputEnded));
     }
 
     private void startDeadline(long deadlineNanos) {
@@ -496,7 +501,7 @@ public final class Session extends ChannelInboundHandlerAdapter implements Runna
     }
 
     boolean isWaitingForReader() {
-        return state == State.WAITING_FOR_READER || state == State.CLOSED && context().channel().isActive();
+        return state == State.WAITING_FOR_READER || state == State.LINGERING;
     }
 
     void drop() {

@@ -26,7 +26,8 @@ public abstract class Waiting {
         this.session = session;
         this.command = command;
         this.arrivedNanos = session.arrivedNanos();
-        this.deadlineNanos = session.loop().clock().nanos() + session.door().settings().commandTimeoutNanos();
+        this.deadlineNanos =
+                session.loop().clock().nanos() + session.door().settings().commandTimeoutNanos();
     }
 
     /** Writes the reply, when all earlier ones are written. */
