@@ -105,7 +105,7 @@ final class DemoCommand implements Callable<Integer> {
                 st.execute("ANALYZE public.items, public.tenant_items");
             }
             progress(err, "setting up and attaching items and tenant_items");
-            DemoSetup.run(c);
+            DemoSetup.run(pg.url());
         }
     }
 
