@@ -8,6 +8,27 @@ public final class Limits {
     /** Changed keys of one transaction that are kept; beyond it the relation is fenced as a whole. */
     public static final int DIRTY_KEYS_PER_TRANSACTION = 4096;
 
+    /** Key fences of one partition (65 536 in all); beyond it they collapse to one floor, which is stricter and costs refused fills. */
+    public static final int FENCES_PER_PARTITION = 65_536 / PARTITIONS;
+
+    /** Xids that the fence of a relation, or of everything, keeps apart; beyond it they collapse to a floor. */
+    public static final int RELATION_FENCE_XIDS = 64;
+
+    /** Keys that one sample looks at for fences that may go: keeps a sample's work at about a millisecond. */
+    public static final int PURGE_KEYS_PER_SAMPLE = 16_384;
+
+    /** Samples that wait for the stream to pass them; older ones than max-staleness are forgotten anyway. */
+    public static final int PENDING_SAMPLES = 256;
+
+    /** Answers that a fill remembers as delivered while it was under way; beyond it the fill is refused. */
+    public static final int OVERLAPPING_ANSWERS = 8;
+
+    /** How soon {@code degraded} shows after its cause at the latest, whatever max-staleness is. */
+    public static final long CLAIM_LEASE_NANOS = 1_000_000_000L;
+
+    /** Largest WAL segment that PostgreSQL can have; a multiple of it is a segment boundary on every server. */
+    public static final long WAL_SEGMENT_BYTES_MAX = 1L << 30;
+
     /** Keys of one MGET. */
     public static final int MGET_KEYS = 1024;
 

@@ -45,6 +45,12 @@ public interface Cache {
      */
     int get(int space, long hash, byte[] key, int offset, int length, ValueSink sink);
 
+    /**
+     * The partition of a hash, from 0 to {@link dev.pgnear.base.Limits#PARTITIONS} - 1. Hashes of one partition share one lock, and only
+     * they do: the coherence rules keep their fences of a partition under the same lock.
+     */
+    int partition(long hash);
+
     /** Takes the lock of the hash's partition; not reentrant use only, short sections. */
     void lock(long hash);
 
