@@ -74,5 +74,34 @@ public final class Limits {
     /** Bytes of one message from PostgreSQL. */
     public static final int BACKEND_MESSAGE_BYTES = 64 << 20;
 
+    /** Connections to PostgreSQL of one event loop: one carries everything, the others pass by statements that hang in a lock. */
+    public static final int BACKEND_CONNECTIONS_PER_LOOP = 4;
+
+    /** Unanswered executions on one connection to PostgreSQL. */
+    public static final int BACKEND_PIPELINE = 1024;
+
+    /** Executions of one event loop that wait for a connection or behind a lock. */
+    public static final int BACKEND_WAITING = 16_384;
+
+    /** Prepared statements of one connection; the one not used for longest is closed. */
+    public static final int BACKEND_STATEMENTS = 256;
+
+    /** A connection whose oldest execution has made no progress for this long gets no further ones. */
+    public static final int BACKEND_STUCK_MILLIS = 20;
+
+    /** A connection hung this long in an execution that nobody waits for any more is closed and replaced. */
+    public static final int BACKEND_GIVE_UP_MILLIS = 100;
+
+    /** From the first byte of a connection to PostgreSQL, address look-up included, to its being usable. */
+    public static final int BACKEND_LOGIN_MILLIS = 5_000;
+
+    /** First and longest pause between attempts to reach PostgreSQL; doubled in between. */
+    public static final int BACKEND_BACKOFF_MIN_MILLIS = 50;
+
+    public static final int BACKEND_BACKOFF_MAX_MILLIS = 1_000;
+
+    /** Additional connections to PostgreSQL that were idle for so long are closed. */
+    public static final int BACKEND_IDLE_SECONDS = 60;
+
     private Limits() {}
 }
