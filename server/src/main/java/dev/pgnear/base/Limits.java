@@ -59,6 +59,12 @@ public final class Limits {
     /** Bytes of a row's JSON that are admitted to the cache. */
     public static final int CACHED_ROW_BYTES = 1 << 20;
 
+    /** Bytes of a canonical key that is admitted to the cache: beyond what PostgreSQL's indexes hold uncompressed. */
+    public static final int CACHED_KEY_BYTES = 4096;
+
+    /** Smallest memory budget in bytes: each partition has an index page, and a few size classes have slabs. */
+    public static final long MIN_MEMORY_BUDGET_BYTES = 4L << 20;
+
     /** Bytes waiting in one client's output before its requests are no longer read. */
     public static final int OUTPUT_BYTES = 64 << 20;
 
