@@ -28,6 +28,20 @@ public final class Limits {
 
     /** Largest WAL segment that PostgreSQL can have; a multiple of it is a segment boundary on every server. */
     public static final long WAL_SEGMENT_BYTES_MAX = 1L << 30;
+    /** Bytes of one replication message that are looked at; a longer row counts as a change of its whole table. */
+    public static final int STREAM_FRAME_BYTES = 16 << 20;
+
+    /** Keys held for all large transactions that are still open in a stream; beyond it the one that grows is collapsed to its relations. */
+    public static final int STREAMED_KEYS = 1 << 16;
+
+    /** Logical messages of pgnear kept for one transaction; beyond it everything counts as changed. */
+    public static final int STREAM_MESSAGES = 1024;
+
+    /** Bytes of one logical message of pgnear; a longer one counts as a change of everything (any role can send them). */
+    public static final int STREAM_MESSAGE_BYTES = 4096;
+
+    /** Relations whose columns a stream remembers; beyond it the stream is restarted. */
+    public static final int STREAM_RELATIONS = 1 << 16;
 
     /** Keys of one MGET. */
     public static final int MGET_KEYS = 1024;
@@ -79,6 +93,41 @@ public final class Limits {
 
     /** Bytes of one message from PostgreSQL. */
     public static final int BACKEND_MESSAGE_BYTES = 64 << 20;
+    /** Arguments that one request may announce, as in Redis; the request's bytes bound what is really kept. */
+    public static final int MULTIBULK_COUNT = 1 << 20;
+
+    /** Bytes of an inline command or of a length line, as in Redis. */
+    public static final int INLINE_BYTES = 64 << 10;
+
+    /** Arguments of a request before authentication, as in Redis. */
+    public static final int UNAUTHENTICATED_ARGUMENTS = 10;
+
+    /** Bytes of one argument before authentication, as in Redis. */
+    public static final int UNAUTHENTICATED_BULK_BYTES = 16 << 10;
+
+    /** Received bytes of one client that wait to be executed; beyond them its socket is not read. One whole request always fits. */
+    public static final int INPUT_BYTES = REQUEST_BYTES + (64 << 10);
+
+    /** Unsent reply bytes of one client at which its next command is not begun: enough to keep a socket busy, small enough for 10 000 clients. */
+    public static final int OUTPUT_PAUSE_BYTES = 1 << 20;
+
+    /** Reply bytes that are collected before they are handed to the channel within a burst. */
+    public static final int OUTPUT_CHUNK_BYTES = 64 << 10;
+
+    /** Commands of one client that wait for PostgreSQL at one time. */
+    public static final int WAITING_COMMANDS = 256;
+
+    /** Commands that one client may run before the other clients of its loop get their turn. */
+    public static final int TURN_COMMANDS = 256;
+
+    /** How long a slow reader may make no progress, in seconds. */
+    public static final int IDLE_TIMEOUT_SECONDS = 300;
+
+    /** How long a command waits for PostgreSQL, in milliseconds. */
+    public static final int COMMAND_TIMEOUT_MILLIS = 2000;
+
+    /** Bytes of an access token for an address that others can reach. */
+    public static final int TOKEN_BYTES = 32;
 
     /** Connections to PostgreSQL of one event loop: one carries everything, the others pass by statements that hang in a lock. */
     public static final int BACKEND_CONNECTIONS_PER_LOOP = 4;
@@ -108,6 +157,26 @@ public final class Limits {
 
     /** Additional connections to PostgreSQL that were idle for so long are closed. */
     public static final int BACKEND_IDLE_SECONDS = 60;
+
+    /** Milliseconds between two looks at the server: several within the shortest useful max-staleness of one second. */
+    public static final long SAMPLE_INTERVAL_MILLIS = 250;
+
+    /** Milliseconds that a sample may stay unpassed before a beat is sent: longer than a busy stream's usual lag. */
+    public static final long BEAT_AFTER_MILLIS = 250;
+
+    /** Milliseconds between two beats at least: they are commits, and must stay few. */
+    public static final long BEAT_INTERVAL_MILLIS = 500;
+
+    /** Milliseconds before the first attempt to reconnect a side connection; each further pause is twice as long. */
+    public static final long RETRY_MIN_MILLIS = 100;
+
+    /** Milliseconds between attempts to reconnect a side connection at most: service must be back within 5 s of PostgreSQL. */
+    public static final long RETRY_MAX_MILLIS = 1000;
+    /** SCRAM iterations of a login to PostgreSQL: its default is 4096, and each costs CPU on our side. */
+    public static final int SCRAM_ITERATIONS = 10_000_000;
+
+    /** Bytes of one message from PostgreSQL. */
+    public static final int BACKEND_MESSAGE_BYTES = 64 << 20;
 
     private Limits() {}
 }
