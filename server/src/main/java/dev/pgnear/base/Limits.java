@@ -46,6 +46,15 @@ public final class Limits {
     /** Keys of one MGET. */
     public static final int MGET_KEYS = 1024;
 
+    /** Keys of one fill query: one MGET's worth. */
+    public static final int FILL_KEYS = 1024;
+
+    /** Bytes of rows that one fill query is expected to bring, by the largest row of the table seen so far; keeps one answer's memory small. */
+    public static final int FILL_BYTES = 16 << 20;
+
+    /** How often one read joins a fill whose answer it then may not have, before it gets a query of its own. */
+    public static final int READ_TRIES = 4;
+
     /** Columns of a primary key. */
     public static final int KEY_COLUMNS = 16;
 

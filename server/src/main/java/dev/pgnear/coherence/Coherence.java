@@ -64,6 +64,10 @@ public final class Coherence implements StreamApplier {
     private final long[] hashes;
 
     private volatile @Nullable Cover cover;
+
+    /** The newest server that anybody has spoken to; changes under {@link #freshness}' monitor. */
+    private volatile @Nullable ServerIdentity newest;
+
     private volatile StreamState stream = new StreamState(1, State.DOWN, null, 0, 0, "the stream has not begun");
 
     /**
@@ -290,6 +294,7 @@ public final class Coherence implements StreamApplier {
      * @param value null if the row is absent
      */
     public void arrived(Fill fill, ServerIdentity from, Snapshot snapshot, long lsn, byte @Nullable [] value) {
+        meet(from);
         boolean early = !rules.on(Rule.STORE_ATOMIC) && passesNow(fill, from, snapshot);
         boolean deliver;
         boolean share;
@@ -306,7 +311,7 @@ public final class Coherence implements StreamApplier {
             } else {
                 counters.add(Counter.FILLS_REFUSED);
             }
-            deliver = inOrder && !isOlder(from, now.server());
+            deliver = inOrder && !isOlder(from, newest);
             share = deliver && (pass && now.isReady() || !rules.on(Rule.FOLLOWERS_PASS));
             if (deliver) {
                 state.fills.forEach(other -> other.deliveredMeanwhile(from, snapshot));
@@ -350,6 +355,7 @@ public final class Coherence implements StreamApplier {
             Fill fill, Partition partition, KeyState state, StreamState now, ServerIdentity from, Snapshot snapshot) {
         return storable(fill, now)
                 && isCurrent(from, now)
+                && !isOlder(from, newest)
                 && covers(snapshot)
                 && (passesFences(fill, partition, state, snapshot) || !rules.on(Rule.FENCE));
     }
@@ -370,14 +376,25 @@ public final class Coherence implements StreamApplier {
         return from.equals(now.server()) || !rules.on(Rule.IDENTITY);
     }
 
-    /** Whether a server was there before the one whose WAL is streamed: what it says may be lost or long replaced. */
-    private boolean isOlder(ServerIdentity from, @Nullable ServerIdentity current) {
-        return current != null
-                && rules.on(Rule.IDENTITY)
-                && from.systemId() == current.systemId()
-                && (from.timeline() < current.timeline()
-                        || from.timeline() == current.timeline()
-                                && from.postmasterStartMicros() < current.postmasterStartMicros());
+    /** Whether a server was there before another one that we know: what it says may be lost or long replaced. */
+    private boolean isOlder(ServerIdentity from, @Nullable ServerIdentity known) {
+        return known != null && rules.on(Rule.IDENTITY) && from.isBefore(known);
+    }
+
+    /**
+     * Learns of a newer server than the stream's before any of its rows is given out. From then on there are no hits until the stream comes
+     * from it: they could be older than such a row.
+     */
+    private void meet(ServerIdentity from) {
+        if (from.equals(newest)) {
+            return;
+        }
+        synchronized (freshness) {
+            if (newest == null || newest.isBefore(from)) {
+                newest = from;
+                freshness.server(stream.server(), from);
+            }
+        }
     }
 
     private boolean covers(Snapshot snapshot) {
@@ -587,6 +604,7 @@ public final class Coherence implements StreamApplier {
     /** An answered sample. */
     public void sample(Sample sample) {
         long sequence = beginSequence.get();
+        meet(sample.server());
         StreamState now = stream;
         boolean known = sample.server().equals(now.server()) || !rules.on(Rule.SAMPLE_IDENTITY);
         boolean counts = !now.isDown() && known && sample.sentNanos() - now.sinceNanos() >= 0;
@@ -690,6 +708,17 @@ public final class Coherence implements StreamApplier {
         return hashes;
     }
 
+    /** Whether anything is remembered that a quiet node should have forgotten: for tests. */
+    boolean remembers() {
+        boolean keys = false;
+        for (Partition partition : partitions) {
+            keys |= partition.size() > 0 || !partition.floor().isNone();
+        }
+        boolean fenced =
+                relations.values().stream().anyMatch(r -> !r.fence.get().isNone());
+        return keys || fenced || !everything.get().isNone() || cover != null;
+    }
+
     /** State for users. */
     public CoherenceStatus status() {
         StreamState now = stream;
@@ -738,7 +767,7 @@ public final class Coherence implements StreamApplier {
     }
 
     private void flush(String reason) {
-        stream = new StreamState(stream.generation() + 1, State.DOWN, null, 0, 0, reason);
+        stream = new StreamState(stream.generation() + 1, State.DOWN, stream.server(), 0, 0, reason);
         freshness.reset(reason);
         cover = null;
         everything.clear();
@@ -772,6 +801,8 @@ public final class Coherence implements StreamApplier {
             cover = new Cover(slotSnapshot, -1);
             position.set(startLsn);
             stream = new StreamState(stream.generation(), State.CATCHING_UP, server, clock.nanos(), Long.MAX_VALUE, "");
+            meet(server);
+            freshness.server(server, newest);
         }
     }
 
@@ -817,7 +848,9 @@ public final class Coherence implements StreamApplier {
             state.foreign(xid);
             long xmin = cache.xmin(relation.space(), id.hash(), id.bytes());
             boolean spared = xmin >= 0 && isSpared(state, xmin, xid);
-            state.installedXid = 0;
+            if (rules.on(Rule.OWN_SKIP_EXACT)) {
+                state.installedXid = 0;
+            }
             if (!spared) {
                 drop(relation.space(), id);
             }

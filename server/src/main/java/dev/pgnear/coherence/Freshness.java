@@ -4,6 +4,7 @@ import dev.pgnear.base.Limits;
 import dev.pgnear.base.NanoClock;
 import java.util.ArrayDeque;
 import java.util.Iterator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How fresh the node can prove to be, and for how long it may call itself fenced.
@@ -23,11 +24,13 @@ final class Freshness {
     private final long maxStalenessNanos;
     private final long claimNanos;
     private final long graceNanos;
+    private final boolean identity;
     private final boolean samplePassed;
     private final boolean grace;
     private final boolean claimBySample;
 
     private final ArrayDeque<Sample> pending = new ArrayDeque<>();
+    private boolean superseded;
     private boolean required;
     private long requiredSince;
     private String reason = "no sample has passed yet";
@@ -45,6 +48,7 @@ final class Freshness {
         this.maxStalenessNanos = maxStalenessNanos;
         this.claimNanos = Math.min(maxStalenessNanos, Limits.CLAIM_LEASE_NANOS);
         this.graceNanos = graceNanos;
+        this.identity = rules.on(Rule.IDENTITY);
         this.samplePassed = rules.on(Rule.SAMPLE_PASSED);
         this.grace = rules.on(Rule.GRACE);
         this.claimBySample = rules.on(Rule.CLAIM_BY_SAMPLE);
@@ -64,6 +68,14 @@ final class Freshness {
         required = false;
         reason = why;
         claimAt = clock.nanos() - claimNanos;
+    }
+
+    /** Which server is streamed, and which is the newest known: without the newest one's stream nothing is fresh (rule IDENTITY). */
+    synchronized void server(@Nullable ServerIdentity streamed, @Nullable ServerIdentity newest) {
+        superseded = streamed != null && newest != null && streamed.isBefore(newest) && identity;
+        if (superseded) {
+            reset("PostgreSQL was restarted or replaced");
+        }
     }
 
     /** An answered sample of the stream's server; false if too many are waiting. */
@@ -104,6 +116,9 @@ final class Freshness {
     }
 
     private void passed(Sample s) {
+        if (superseded) {
+            return;
+        }
         if (s.sentNanos() - freshAt > 0) {
             freshAt = s.sentNanos();
             proven = true;

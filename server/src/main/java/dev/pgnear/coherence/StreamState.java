@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * @param generation one more with every {@code down}
- * @param server whose WAL is streamed; null while down
+ * @param server whose WAL is streamed, or was before the stream was lost; null before the first
  * @param sinceNanos when the slot was ready
  * @param target no hits before this position is applied
  * @param reason why the stream is down

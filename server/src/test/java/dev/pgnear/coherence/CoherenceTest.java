@@ -500,6 +500,24 @@ class CoherenceTest {
     }
 
     @Test
+    void aRowOfANewerServerEndsTheHits() {
+        fill(key, snapshot(10, 10), "v1");
+        node.arrived(begin(new Reader(), other), PROMOTED, snapshot(20, 20), 1000, "v2".getBytes(UTF_8));
+        assertThat(read(key)).as("may be older than the row just given out").isEqualTo("miss");
+        sample(snapshot(20, 20));
+        assertThat(read(key)).isEqualTo("miss");
+        Reader reader = new Reader();
+        arrived(begin(reader), snapshot(20, 20), "v1");
+        assertThat(reader.answer()).isEqualTo("again");
+        node.down("lost");
+        node.slotReady(PROMOTED, snapshot(20, 20), 1000);
+        node.catchUpTo(1000);
+        node.sample(new Sample(now, PROMOTED, snapshot(20, 20), 1000, true, ""));
+        node.arrived(begin(new Reader()), PROMOTED, snapshot(20, 20), 1000, "v2".getBytes(UTF_8));
+        assertThat(read(key)).isEqualTo("v2");
+    }
+
+    @Test
     void anotherServersSamplesDoNotCount() {
         now += MAX_STALENESS;
         node.sample(new Sample(now, PROMOTED, snapshot(20, 20), 0, true, ""));
