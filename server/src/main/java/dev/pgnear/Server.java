@@ -145,7 +145,7 @@ public final class Server implements AutoCloseable {
         try {
             server.run();
             return server;
-        } catch (UserError | InterruptedException | RuntimeException e) {
+        } catch (InterruptedException | RuntimeException e) {
             server.close();
             if (e instanceof UserError u) {
                 throw u;

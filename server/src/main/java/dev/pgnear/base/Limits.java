@@ -173,5 +173,11 @@ public final class Limits {
     /** Milliseconds between attempts to reconnect a side connection at most: service must be back within 5 s of PostgreSQL. */
     public static final long RETRY_MAX_MILLIS = 1000;
 
+    /** Steps of one turn of the reclaimer: some tens of microseconds. */
+    public static final int RECLAIM_STEPS = 256;
+
+    /** Milliseconds that the reclaimer rests when nothing is left to reclaim. */
+    public static final long RECLAIM_PAUSE_MILLIS = 20;
+
     private Limits() {}
 }
