@@ -17,7 +17,9 @@ final class BytesSink implements ValueSink {
 
     @Override
     public void begin(int valueLength) {
-        assertThat(expected).as("begin without rollback or reset").isEqualTo(-1);
+        if (expected != -1) {
+            throw new IllegalStateException("begin without rollback or reset");
+        }
         expected = valueLength;
         length = 0;
     }

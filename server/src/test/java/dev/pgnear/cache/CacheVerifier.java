@@ -2,6 +2,7 @@ package dev.pgnear.cache;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.pgnear.base.Check;
 import dev.pgnear.memory.SlabAllocator.Generation;
 import dev.pgnear.memory.SlabVerifier;
 import java.util.HashMap;
@@ -62,7 +63,7 @@ final class CacheVerifier {
             }
             for (int s = 0; s < Index.OVERFLOW; s += 8) {
                 long slot = cache.memory.getLong(bucket + s);
-                assertThat(ended && slot != 0).as("slot after the end").isFalse();
+                Check.that(!ended || slot == 0, "slot after the end");
                 ended = slot == 0;
                 if (slot != 0) {
                     verifyEntry(partition, Index.address(slot), slot >>> 40);
@@ -75,14 +76,14 @@ final class CacheVerifier {
 
     private void verifyEntry(Partition partition, long entry, long tag) {
         long word0 = cache.entries.word0(entry);
-        assertThat(Entries.partition(word0)).isEqualTo(partition.number);
+        Check.that(Entries.partition(word0) == partition.number, "entry of another partition");
         byte[] key = new byte[Entries.keyLength(word0)];
         for (int i = 0; i < key.length; i++) {
             long word = cache.memory.getLong((entry + Entries.headBytes(word0) + i) & ~7L);
             key[i] = (byte) (word >>> ((entry + Entries.headBytes(word0) + i) & 7) * 8);
         }
         long hash = (long) partition.number << 58 | tag << 34 | Entries.lowHash(word0) & 0xFFFFFFFFL;
-        assertThat(partition.find(cache.entries.space(entry), hash, key)).isEqualTo(entry);
+        Check.that(partition.find(cache.entries.space(entry), hash, key) == entry, "entry is not found by its key");
         boolean positive = cache.entries.isPositive(entry);
         counts.computeIfAbsent(cache.entries.space(entry), s -> new long[2])[positive ? 0 : 1]++;
         verifyChunks(entry, key.length, Math.max(0, cache.entries.valueLength(entry)));
@@ -91,12 +92,13 @@ final class CacheVerifier {
     private void verifyChunks(long entry, int keyBytes, int valueBytes) {
         int i = 0;
         for (long chunk = entry; chunk != 0; chunk = cache.entries.next(chunk)) {
-            assertThat(reached.add(chunk)).as("chunk reached twice").isTrue();
-            assertThat(cache.allocator.generation(chunk)).isNotEqualTo(Generation.INDEX);
-            assertThat(cache.allocator.chunkBytes(chunk))
-                    .isGreaterThanOrEqualTo(Entries.bytesOfChunk(i++, keyBytes, valueBytes));
+            Check.that(reached.add(chunk), "chunk reached twice");
+            Check.that(cache.allocator.generation(chunk) != Generation.INDEX, "entry in an index slab");
+            Check.that(
+                    cache.allocator.chunkBytes(chunk) >= Entries.bytesOfChunk(i++, keyBytes, valueBytes),
+                    "chunk too small");
             if (chunk != entry) {
-                assertThat(cache.entries.headOf(chunk)).isEqualTo(entry);
+                Check.that(cache.entries.headOf(chunk) == entry, "continuation of another entry");
             }
         }
         assertThat(Entries.bytesOfChunk(i, keyBytes, valueBytes))
@@ -125,7 +127,7 @@ final class CacheVerifier {
     }
 
     private void reach(long chunk, Generation generation) {
-        assertThat(reached.add(chunk)).as("chunk reached twice").isTrue();
-        assertThat(cache.allocator.generation(chunk)).isEqualTo(generation);
+        Check.that(reached.add(chunk), "chunk reached twice");
+        Check.that(cache.allocator.generation(chunk) == generation, "chunk of another generation");
     }
 }

@@ -2,8 +2,11 @@ package dev.pgnear.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.pgnear.base.Check;
 import java.lang.reflect.Field;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.Map;
 import java.util.Set;
 
 /** Checks everything that must hold of an allocator that nobody changes meanwhile. */
@@ -48,6 +51,8 @@ public final class SlabVerifier {
         return type.cast(field.get(allocator));
     }
 
+    private final Map<SlabList, Set<Integer>> seen = new IdentityHashMap<>();
+
     private Set<Long> chunksInUse() throws ReflectiveOperationException {
         Set<Integer> free = members(field(allocator, "free", SlabList.class));
         Set<Integer> paused = members(field(allocator, "paused", SlabList.class));
@@ -70,17 +75,17 @@ public final class SlabVerifier {
     }
 
     private void verifyListed(int slab) {
-        assertThat(members(byAge[generation[slab]])).contains(slab);
+        assertThat(membersOnce(byAge[generation[slab]])).contains(slab);
         boolean hasRoom = freed[slab] != 0 || cut[slab] < SizeClasses.chunksPerSlab(sizeClass[slab]);
-        Set<Integer> room = members(withRoom[generation[slab] * SizeClasses.COUNT + sizeClass[slab]]);
+        Set<Integer> room = membersOnce(withRoom[generation[slab] * SizeClasses.COUNT + sizeClass[slab]]);
         assertThat(room.contains(slab)).isEqualTo(hasRoom);
     }
 
     private void addChunks(int slab, Set<Long> chunks) {
         Set<Long> free = new HashSet<>();
         for (long chunk = freed[slab]; chunk != 0; chunk = memory.getLong(chunk + 8)) {
-            assertThat(free.add(chunk)).as("free list without cycle").isTrue();
-            assertThat(memory.getLong(chunk)).as("header of a free chunk").isZero();
+            Check.that(free.add(chunk), "free list has a cycle");
+            Check.that(memory.getLong(chunk) == 0, "header of a free chunk");
         }
         int usedChunks = 0;
         for (int i = 0; i < cut[slab]; i++) {
@@ -93,6 +98,10 @@ public final class SlabVerifier {
         assertThat(free).as("free chunks that are no chunks").isEmpty();
         assertThat(usedChunks).as("chunks in use of slab " + slab).isEqualTo(used[slab]);
         assertThat(usedChunks).as("a slab in use has chunks in use").isPositive();
+    }
+
+    private Set<Integer> membersOnce(SlabList list) {
+        return seen.computeIfAbsent(list, SlabVerifier::members);
     }
 
     private static Set<Integer> members(SlabList list) {
