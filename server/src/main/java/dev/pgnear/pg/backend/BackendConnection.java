@@ -11,6 +11,7 @@ import dev.pgnear.pg.wire.PgProtocolException;
 import dev.pgnear.pg.wire.Protocol;
 import dev.pgnear.pg.wire.Protocol.Backend;
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.handler.codec.DecoderException;
@@ -53,7 +54,7 @@ final class BackendConnection extends ByteToMessageDecoder {
     private @Nullable ServerIdentity identity;
     private @Nullable ByteBuf out;
     private @Nullable Throwable closeCause;
-    private String closeReason = "the connection broke";
+    private String closeReason = "the other side closed it";
     private long skipBytes;
     private long progressNanos;
     private long earliestDeadlineNanos;
@@ -331,13 +332,14 @@ final class BackendConnection extends ByteToMessageDecoder {
 
     // ---- the end
 
-    /** Ends the session in an orderly way. */
-    void terminate(String why) {
+    /** Ends the session in an orderly way; complete when the channel is closed. */
+    ChannelFuture terminate(String why) {
         if (!closed) {
             FrontendMessages.terminate(buffer());
             flushBuffer();
             close(why, null);
         }
+        return login.channel().closeFuture();
     }
 
     void close(String why, @Nullable Throwable cause) {

@@ -10,6 +10,8 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.EventLoop;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.Promise;
+import io.netty.util.concurrent.PromiseCombiner;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -115,15 +117,21 @@ public final class BackendPool {
         return connections.size();
     }
 
-    /** Ends all connections; what is under way fails. From any thread. */
+    /** Ends all connections; what is under way fails. From any thread; complete when the last connection is closed. */
     public Future<?> close() {
-        return loop.submit(() -> {
-            closed = true;
-            for (BackendConnection c : List.copyOf(connections)) {
-                c.terminate("pgnear is shutting down");
-            }
-            failAllQueued(new BackendUnavailable("pgnear is shutting down.", false, null));
-        });
+        Promise<Void> done = loop.newPromise();
+        loop.execute(() -> close(done));
+        return done;
+    }
+
+    private void close(Promise<Void> done) {
+        closed = true;
+        PromiseCombiner all = new PromiseCombiner(loop);
+        for (BackendConnection c : List.copyOf(connections)) {
+            all.add(c.terminate("pgnear is shutting down"));
+        }
+        failAllQueued(new BackendUnavailable("pgnear is shutting down.", false, null));
+        all.finish(done);
     }
 
     // ---- placement
