@@ -32,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LogicalSession implements AutoCloseable {
     private static final int OLDEST_VERSION = 140000;
+    private static final int FIRST_WITH_TRANSACTION_TIMEOUT = 170000;
     private static final Duration NO_TIMEOUT = Duration.ZERO;
     private static final long LOOK_AGAIN_MILLIS = 10;
 
@@ -58,6 +59,7 @@ final class LogicalSession implements AutoCloseable {
     private final WalConnection standInConnection;
     private final CountDownLatch closing = new CountDownLatch(1);
     private int version;
+    private Duration statusInterval;
     private volatile @Nullable StandIn standIn;
     private volatile @Nullable WalLink link;
     private volatile boolean creatingSlot;
@@ -81,6 +83,7 @@ final class LogicalSession implements AutoCloseable {
         this.counters = counters;
         this.owner = owner;
         this.slotName = slotName;
+        this.statusInterval = options.statusInterval();
         this.connection = new WalConnection(target, tls, options.connectTimeout(), clock);
         this.standInConnection = new WalConnection(target, tls, options.connectTimeout(), clock);
     }
@@ -127,26 +130,49 @@ final class LogicalSession implements AutoCloseable {
         String[] r = connection
                 .query(
                         "SELECT current_setting('server_version_num'), current_setting('wal_level'), pg_is_in_recovery(),"
+                                + " (SELECT setting FROM pg_settings WHERE name = 'wal_sender_timeout'),"
                                 + " EXISTS (SELECT FROM pg_publication WHERE pubname = "
                                 + literal(options.publication())
                                 + ")")
                 .get(0);
         version = Integer.parseInt(Objects.requireNonNull(r[0]));
-        if (version < OLDEST_VERSION) {
-            throw new StreamRefusedException("PostgreSQL at " + target.authority() + " has version " + version / 10000
-                    + ": pgnear needs 14 or later.");
+        refuse(
+                version < OLDEST_VERSION,
+                "PostgreSQL at " + target.authority() + " has version " + version / 10000
+                        + ": pgnear needs 14 or later.");
+        refuse(
+                "t".equals(r[2]),
+                "PostgreSQL at " + target.authority() + " is a standby in recovery: connect pgnear to the primary.");
+        refuse(
+                !"logical".equals(r[1]),
+                "PostgreSQL at " + target.authority() + " has wal_level = " + r[1]
+                        + ": set wal_level = logical and restart it.");
+        refuse(
+                "f".equals(r[4]),
+                "Database \"" + target.database() + "\" has no publication \"" + options.publication()
+                        + "\": run pgnear setup.");
+        liveWithTimeouts(Long.parseLong(Objects.requireNonNull(r[3])));
+    }
+
+    private static void refuse(boolean condition, String sentence) throws StreamRefusedException {
+        if (condition) {
+            throw new StreamRefusedException(sentence);
         }
-        if ("t".equals(r[2])) {
-            throw new StreamRefusedException("PostgreSQL at " + target.authority()
-                    + " is a standby in recovery: connect pgnear to the primary.");
+    }
+
+    /**
+     * Switches off what newer versions can end a session by, and reports often enough for the server's patience.
+     *
+     * @param walSenderTimeoutMillis 0 for none
+     */
+    private void liveWithTimeouts(long walSenderTimeoutMillis) throws IOException {
+        connection.query("SET idle_session_timeout = 0");
+        if (version >= FIRST_WITH_TRANSACTION_TIMEOUT) {
+            connection.query("SET transaction_timeout = 0");
         }
-        if (!"logical".equals(r[1])) {
-            throw new StreamRefusedException("PostgreSQL at " + target.authority() + " has wal_level = " + r[1]
-                    + ": set wal_level = logical and restart it.");
-        }
-        if ("f".equals(r[3])) {
-            throw new StreamRefusedException("Database \"" + target.database() + "\" has no publication \""
-                    + options.publication() + "\": run pgnear setup.");
+        Duration often = Duration.ofMillis(walSenderTimeoutMillis / 4);
+        if (walSenderTimeoutMillis > 0 && often.compareTo(statusInterval) < 0) {
+            statusInterval = often;
         }
     }
 
@@ -201,6 +227,7 @@ final class LogicalSession implements AutoCloseable {
         standIn = new StandIn(
                 standInConnection,
                 options,
+                statusInterval,
                 clock,
                 counters,
                 Thread.currentThread().getName() + "-stand-in",
@@ -281,7 +308,7 @@ final class LogicalSession implements AutoCloseable {
                 + ", binary 'true', messages 'true', streaming 'on')");
         applier.slotReady(slot.server(), slot.snapshot(), slot.consistentPoint());
         applier.catchUpTo(caughtUp);
-        WalLink l = new WalLink(connection, slot.consistentPoint(), options, clock, counters);
+        WalLink l = new WalLink(connection, slot.consistentPoint(), options, statusInterval, clock, counters);
         link = l;
         owner.state(State.STREAMING, "");
         l.run(new Apply(l, slot.snapshot()), Thread.currentThread().getName() + "-heartbeat");

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class OpenTransaction {
     private record Note(int part, String content) {}
 
-    private final int xid;
+    private final long xid;
     private final long finalLsn;
     private final int maxKeys;
     private final Map<Integer, CommittedTransaction> parts = new LinkedHashMap<>();
@@ -40,16 +40,13 @@ final class OpenTransaction {
     private boolean everything;
 
     /**
+     * @param xid top-level, 64 bits
      * @param finalLsn where the commit record begins, or -1 (the highest position) while it is not known
      */
-    OpenTransaction(int xid, long finalLsn, int maxKeys) {
+    OpenTransaction(long xid, long finalLsn, int maxKeys) {
         this.xid = xid;
         this.finalLsn = finalLsn;
         this.maxKeys = maxKeys;
-    }
-
-    int xid() {
-        return xid;
     }
 
     long finalLsn() {
@@ -88,7 +85,7 @@ final class OpenTransaction {
     }
 
     private CommittedTransaction part(int part) {
-        return parts.computeIfAbsent(part, x -> new CommittedTransaction(0, Integer.MAX_VALUE));
+        return parts.computeIfAbsent(part, x -> new CommittedTransaction(xid, Integer.MAX_VALUE));
     }
 
     private static int size(CommittedTransaction p, Relation relation) {
@@ -139,15 +136,24 @@ final class OpenTransaction {
     }
 
     /** What the transaction changed, after the mappings have seen its messages. */
-    CommittedTransaction commit(long extendedXid, StreamTables tables) {
-        CommittedTransaction t = new CommittedTransaction(extendedXid, maxKeys);
-        parts.values().forEach(t::addAll);
-        t.addAll(collapsed);
+    CommittedTransaction commit(StreamTables tables) {
+        CommittedTransaction t = merged();
         notes.forEach(n -> tables.message(n.content, t));
         if (everything) {
             t.everything();
             tables.message("ddl 0 overflow", t);
         }
+        return t;
+    }
+
+    /** Most transactions have one part and are that part. */
+    private CommittedTransaction merged() {
+        if (parts.size() == 1 && covered.isEmpty()) {
+            return parts.values().iterator().next();
+        }
+        CommittedTransaction t = new CommittedTransaction(xid, maxKeys);
+        parts.values().forEach(t::addAll);
+        t.addAll(collapsed);
         return t;
     }
 }

@@ -3,6 +3,7 @@ package dev.pgnear.pg.replication;
 import dev.pgnear.base.Lsn;
 import dev.pgnear.base.NanoClock;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,7 @@ final class StandIn implements AutoCloseable {
     StandIn(
             WalConnection connection,
             StreamOptions options,
+            Duration statusInterval,
             NanoClock clock,
             StreamCounters counters,
             String threadName,
@@ -41,7 +43,7 @@ final class StandIn implements AutoCloseable {
         String flushed =
                 Objects.requireNonNull(connection.query("IDENTIFY_SYSTEM").get(0)[2]);
         connection.startCopyBoth("START_REPLICATION PHYSICAL " + flushed);
-        this.link = new WalLink(connection, Lsn.parse(flushed), options, clock, counters);
+        this.link = new WalLink(connection, Lsn.parse(flushed), options, statusInterval, clock, counters);
         this.thread = Thread.ofPlatform().daemon().name(threadName).start(this::run);
     }
 

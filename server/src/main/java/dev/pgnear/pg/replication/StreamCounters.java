@@ -16,7 +16,9 @@ final class StreamCounters {
 
     void applied(CommittedTransaction t) {
         transactions.incrementAndGet();
-        keys.addAndGet(t.keys().values().stream().mapToLong(Set::size).sum());
+        for (Set<CommittedTransaction.Key> changed : t.keys().values()) {
+            keys.addAndGet(changed.size());
+        }
         relationEvents.addAndGet(t.relations().size());
         collapsed.addAndGet(t.isCollapsed() ? 1 : 0);
     }

@@ -60,7 +60,7 @@ final class TransactionAssembler implements PgOutputHandler {
     @Override
     public void begin(int xid, long finalLsn) throws StreamProtocolException {
         must(whole == null && chunk == null, "a transaction inside another one");
-        whole = new OpenTransaction(xid, finalLsn, maxKeys);
+        whole = new OpenTransaction(xids.extend(xid), finalLsn, maxKeys);
     }
 
     @Override
@@ -69,12 +69,8 @@ final class TransactionAssembler implements PgOutputHandler {
         if (t == null) {
             throw new StreamProtocolException("a commit without its transaction");
         }
-        finish(t, endLsn);
         whole = null;
-    }
-
-    private void finish(OpenTransaction t, long endLsn) {
-        sink.committed(t.commit(xids.extend(t.xid()), tables), endLsn);
+        sink.committed(t.commit(tables), endLsn);
     }
 
     @Override
@@ -171,7 +167,7 @@ final class TransactionAssembler implements PgOutputHandler {
     @Override
     public void streamStart(int topXid) throws StreamProtocolException {
         must(whole == null && chunk == null, "a chunk inside a transaction");
-        chunk = streamed.computeIfAbsent(topXid, x -> new OpenTransaction(x, -1, maxKeys));
+        chunk = streamed.computeIfAbsent(topXid, x -> new OpenTransaction(xids.extend(x), -1, maxKeys));
     }
 
     @Override
@@ -189,7 +185,7 @@ final class TransactionAssembler implements PgOutputHandler {
         }
         streamedKeys -= t.keys();
         relations.putAll(t.shapes());
-        finish(t, endLsn);
+        sink.committed(t.commit(tables), endLsn);
     }
 
     @Override

@@ -41,6 +41,7 @@ final class WalConnection implements AutoCloseable {
     private static final int KEEPALIVE_IDLE_SECONDS = 5;
     private static final int KEEPALIVE_INTERVAL_SECONDS = 2;
     private static final int KEEPALIVE_COUNT = 3;
+    private static final Duration CANCEL_TIMEOUT = Duration.ofSeconds(2);
 
     private final PgTarget target;
     private final Socket tcp = new Socket();
@@ -282,7 +283,7 @@ final class WalConnection implements AutoCloseable {
         }
         ByteBuf b = Unpooled.buffer();
         FrontendMessages.cancelRequest(b, processId, secret);
-        try (WalConnection c = new WalConnection(target, tls, answerTimeout, clock)) {
+        try (WalConnection c = new WalConnection(target, tls, CANCEL_TIMEOUT, clock)) {
             c.connectTcp();
             Socket s = target.sslMode() == SslMode.DISABLE ? c.tcp : c.secure();
             s.getOutputStream().write(b.array(), 0, b.readableBytes());

@@ -6,6 +6,7 @@ import dev.pgnear.pg.wire.Protocol;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +45,7 @@ final class WalLink implements AutoCloseable {
     private final WalConnection connection;
     private final SocketFrames frames;
     private final StreamOptions options;
+    private final Duration statusInterval;
     private final NanoClock clock;
     private final StreamCounters counters;
     private final CountDownLatch closed = new CountDownLatch(1);
@@ -57,11 +59,19 @@ final class WalLink implements AutoCloseable {
 
     /**
      * @param start everything up to it is applied already
+     * @param statusInterval between status messages once the server is streaming
      */
-    WalLink(WalConnection connection, long start, StreamOptions options, NanoClock clock, StreamCounters counters) {
+    WalLink(
+            WalConnection connection,
+            long start,
+            StreamOptions options,
+            Duration statusInterval,
+            NanoClock clock,
+            StreamCounters counters) {
         this.connection = connection;
         this.frames = connection.frames();
         this.options = options;
+        this.statusInterval = statusInterval;
         this.clock = clock;
         this.counters = counters;
         this.position = start;
@@ -216,7 +226,7 @@ final class WalLink implements AutoCloseable {
                     && now - lastAsked >= options.askAfter().toNanos();
             boolean early = quick < FIRST_REPORTS;
             quick += keepaliveSeen ? 1 : 0;
-            if (ask || early || now - lastStatus >= options.statusInterval().toNanos()) {
+            if (ask || early || now - lastStatus >= statusInterval.toNanos()) {
                 lastAsked = ask ? now : lastAsked;
                 if (repeat(ask)) {
                     lastStatus = now;

@@ -7,6 +7,9 @@ import dev.pgnear.TestPostgres;
 import dev.pgnear.base.Lsn;
 import dev.pgnear.pg.replication.StreamStatus.State;
 import dev.pgnear.pg.wire.PgTarget;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -315,6 +318,14 @@ abstract class LogicalStreamScenarios {
         assertThat(stream.status().counters().collapsed()).isEqualTo(1);
     }
 
+    @Test
+    void aRowLongerThanIsLookedAtIsAChangeOfTheTable() throws SQLException {
+        start(false);
+        assertThat(changesOf("insert into t values (30, repeat('x', 17000000))"))
+                .containsExactly("*t");
+        assertThat(changesOf("update t set v = 'small' where k = 30")).containsExactly("t[30]");
+    }
+
     // ---- positions
 
     @Test
@@ -439,6 +450,39 @@ abstract class LogicalStreamScenarios {
     }
 
     @Test
+    void slowApplyIsNoReasonForTheServerToGiveUp() throws Exception {
+        pg.sql("alter system set wal_sender_timeout = '1s'", "select pg_reload_conf()");
+        try {
+            start(true);
+            settle();
+            int downs = applier.downs.size();
+            applier.gate = new CountDownLatch(1);
+            pg.sql("update t set v = 'slow' where k = 3");
+            await().during(Duration.ofSeconds(4)).atMost(LONG).until(() -> applier.downs.size() == downs);
+            long held = stream.status().acknowledgedLsn();
+            assertThat(held).isLessThan(Lsn.parse(pg.query("select pg_current_wal_flush_lsn()")));
+            applier.gate.countDown();
+            settle();
+            assertThat(applier.downs).hasSize(downs);
+        } finally {
+            pg.sql("alter system reset wal_sender_timeout", "select pg_reload_conf()");
+        }
+    }
+
+    @Test
+    void droppedPublicationEndsTheStream() throws SQLException {
+        start(true);
+        int downs = applier.downs.size();
+        pg.sql("drop publication pgnear", "update t set v = 'unseen' where k = 1");
+        await().atMost(LONG).until(() -> applier.downs.size() > downs);
+        await().atMost(LONG)
+                .untilAsserted(() -> assertThat(stream.status().error()).contains("run pgnear setup"));
+        pg.sql("create publication pgnear for table t, u");
+        streaming();
+        assertThat(changesOf("update t set v = 'seen' where k = 1")).containsExactly("t[1]");
+    }
+
+    @Test
     void quietLinkIsNotLost() throws Exception {
         start(
                 pg.port(),
@@ -482,6 +526,72 @@ abstract class LogicalStreamScenarios {
         await().atMost(LONG)
                 .untilAsserted(() -> assertThat(stream.status().error()).contains(words));
         assertThat(applier.downs.getLast()).isNotBlank();
+    }
+
+    @Test
+    void passwordsAndTls() throws Exception {
+        pg.sql(
+                "set password_encryption = 'scram-sha-256'",
+                "drop role if exists careful",
+                "create role careful login replication password 'right'");
+        pg.sql("grant pg_read_all_stats to careful");
+        certificate();
+        Path hba = pg.data().resolve("pg_hba.conf");
+        String before = Files.readString(hba);
+        Files.writeString(hba, "hostssl all careful 127.0.0.1/32 scram-sha-256\n" + before);
+        pg.sql("alter system set ssl = on", "select pg_reload_conf()");
+        try {
+            await().atMost(LONG).until(() -> "on".equals(pg.query("show ssl")));
+            stream = secured("wrong");
+            refused(stream, "does not let user \"careful\" in", "check the password");
+            stream.close();
+            applier = new RecordingApplier();
+            stream = secured("right");
+            stream.start();
+            streaming();
+            assertThat(pg.query("select bool_and(ssl) from pg_stat_ssl join pg_stat_replication using (pid)"))
+                    .isEqualTo("t");
+            assertThat(changesOf("update t set v = 'seen' where k = 1")).containsExactly("t[1]");
+        } finally {
+            Files.writeString(hba, before);
+            pg.sql("alter system reset ssl", "select pg_reload_conf()");
+        }
+    }
+
+    private LogicalStream secured(String password) {
+        PgTarget target =
+                new PgTarget("127.0.0.1", pg.port(), "postgres", "careful", password, PgTarget.SslMode.REQUIRE, null);
+        return new LogicalStream(
+                target, StreamOptions.of("pgnear1", true), tables, applier, System::nanoTime, new Random(1));
+    }
+
+    /** A self-signed one, owned by whoever owns the data. */
+    private void certificate() throws Exception {
+        Path key = pg.data().resolve("server.key");
+        Path crt = pg.data().resolve("server.crt");
+        Process p = new ProcessBuilder(
+                        "openssl",
+                        "req",
+                        "-x509",
+                        "-newkey",
+                        "rsa:2048",
+                        "-nodes",
+                        "-days",
+                        "2",
+                        "-subj",
+                        "/CN=localhost",
+                        "-keyout",
+                        key.toString(),
+                        "-out",
+                        crt.toString())
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        assertThat(p.waitFor()).isZero();
+        Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-------"));
+        for (Path f : List.of(key, crt)) {
+            Files.setOwner(f, Files.getOwner(pg.data().resolve("PG_VERSION")));
+        }
     }
 
     @Test
