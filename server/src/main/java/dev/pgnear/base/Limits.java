@@ -172,11 +172,12 @@ public final class Limits {
 
     /** Milliseconds between attempts to reconnect a side connection at most: service must be back within 5 s of PostgreSQL. */
     public static final long RETRY_MAX_MILLIS = 1000;
-    /** SCRAM iterations of a login to PostgreSQL: its default is 4096, and each costs CPU on our side. */
-    public static final int SCRAM_ITERATIONS = 10_000_000;
 
-    /** Bytes of one message from PostgreSQL. */
-    public static final int BACKEND_MESSAGE_BYTES = 64 << 20;
+    /** Steps of one turn of the reclaimer: some tens of microseconds. */
+    public static final int RECLAIM_STEPS = 256;
+
+    /** Milliseconds that the reclaimer rests when nothing is left to reclaim. */
+    public static final long RECLAIM_PAUSE_MILLIS = 20;
 
     private Limits() {}
 }

@@ -92,6 +92,11 @@ public final class OffHeapCache implements Cache {
     }
 
     @Override
+    public int partition(long hash) {
+        return (int) (hash >>> PARTITION_SHIFT);
+    }
+
+    @Override
     public void lock(long hash) {
         of(hash).lock.lock();
     }

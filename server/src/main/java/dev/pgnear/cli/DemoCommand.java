@@ -4,6 +4,7 @@ import dev.pgnear.Server;
 import dev.pgnear.base.UserError;
 import dev.pgnear.config.ConfigKey;
 import dev.pgnear.config.Configuration;
+import dev.pgnear.pg.catalog.ControlConnection;
 import dev.pgnear.pg.wire.PgTarget;
 import java.io.IOException;
 import java.io.InputStream;
@@ -11,7 +12,6 @@ import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -83,7 +83,7 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     private void load(DemoPostgres pg, PrintWriter err) throws SQLException, IOException {
-        try (Connection c = DriverManager.getConnection(PgTarget.parse(pg.url()).jdbcUrl());
+        try (Connection c = ControlConnection.openLocal(PgTarget.parse(pg.url()), "pgnear demo");
                 Statement st = c.createStatement()) {
             boolean there;
             try (ResultSet r = st.executeQuery("SELECT pg_catalog.to_regclass('public.items') IS NOT NULL")) {
@@ -105,7 +105,7 @@ final class DemoCommand implements Callable<Integer> {
                 st.execute("ANALYZE public.items, public.tenant_items");
             }
             progress(err, "setting up and attaching items and tenant_items");
-            DemoSetup.run(c);
+            DemoSetup.run(pg.url());
         }
     }
 
