@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 public final class CommandTable {
     private final List<CommandSpec> specs;
     private final Names top;
-    private final java.util.Map<CommandSpec, Names> subcommands = new java.util.IdentityHashMap<>();
+    private final java.util.IdentityHashMap<CommandSpec, Names> subcommands = new java.util.IdentityHashMap<>();
 
     /** Of these commands; names must be unique. */
     public CommandTable(List<CommandSpec> specs) {
