@@ -199,6 +199,7 @@ public final class Server implements AutoCloseable {
         int threads = configuration.number(ConfigKey.THREADS);
         EventLoopGroup loops = transport.newEventLoops(threads == 0 ? Runtime.getRuntime().availableProcessors() : threads, "pgnear-loop");
         started.push(() -> loops.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(2500));
+        started.push(() -> pools.values().forEach(p -> p.close().awaitUninterruptibly(500)));
         if (!mappings.awaitLoaded(LOAD_LIMIT)) {
             String trouble = mappings.trouble();
             throw new UserError("The attached tables could not be read" + (trouble == null ? " in time" : " (" + trouble + ")") + "; run `pgnear check`.");

@@ -15,10 +15,10 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -28,6 +28,8 @@ import picocli.CommandLine.Spec;
 /** {@code pgnear demo}: an embedded PostgreSQL with sample tables, set up and attached, and the doors in front of it, on loopback without a password. */
 @Command(name = "demo", description = "Starts a PostgreSQL with sample tables and serves them; everything stops with Ctrl-C.", mixinStandardHelpOptions = true)
 final class DemoCommand implements Callable<Integer> {
+    private static final Duration HITS_LIMIT = Duration.ofSeconds(10);
+
     private @Nullable CommandSpec spec;
 
     @Option(names = "--rows", defaultValue = "100000", paramLabel = "N", description = "Rows of each sample table when it is made (default: ${DEFAULT-VALUE}).")
@@ -59,17 +61,18 @@ final class DemoCommand implements Callable<Integer> {
         PrintWriter err = s.commandLine().getErr();
         DemoPostgres pg = DemoPostgres.start(dataDir, pgPort, line -> progress(err, line));
         Running running = new Running(pg);
-        Runtime.getRuntime().addShutdownHook(new Thread(running::close, "stop"));
+        StopHook.onStop(running::close);
         try {
             load(pg, err);
             Configuration c = ConfigOptions.read(s, null, Map.of(ConfigKey.POSTGRES, pg.url()));
             running.serve(Server.start(c));
+            running.awaitHits();
             if (c.fenced()) {
                 running.join(c.text(ConfigKey.NODE_NAME));
             }
             out.println(running.readyLine() + " postgres=" + pg.url());
             out.flush();
-            running.await();
+            StopHook.await();
             return 0;
         } catch (Exception e) {
             running.close();
@@ -118,7 +121,6 @@ final class DemoCommand implements Callable<Integer> {
     /** What has to be stopped, once, in this order: hits and doors, the fence, PostgreSQL. */
     private static final class Running implements AutoCloseable {
         private final DemoPostgres pg;
-        private final CountDownLatch stopped = new CountDownLatch(1);
         private @Nullable Server server;
         private @Nullable String fencedName;
         private boolean closed;
@@ -135,6 +137,14 @@ final class DemoCommand implements Callable<Integer> {
             server = s;
         }
 
+        void awaitHits() throws InterruptedException {
+            Server s;
+            synchronized (this) {
+                s = Objects.requireNonNull(server);
+            }
+            s.awaitHits(HITS_LIMIT);
+        }
+
         synchronized void join(String name) throws SQLException {
             fencedName = name;
             DemoSetup.join(pg.url(), name);
@@ -142,10 +152,6 @@ final class DemoCommand implements Callable<Integer> {
 
         synchronized String readyLine() {
             return Objects.requireNonNull(server).readyLine();
-        }
-
-        void await() throws InterruptedException {
-            stopped.await();
         }
 
         @Override
@@ -165,7 +171,6 @@ final class DemoCommand implements Callable<Integer> {
                 server.close();
             }
             pg.close();
-            stopped.countDown();
         }
     }
 }

@@ -67,6 +67,10 @@ final class DemoPostgres implements AutoCloseable {
                     .setLocaleConfig("locale", "C.UTF-8")
                     .setServerConfig("wal_level", "logical")
                     .setServerConfig("listen_addresses", "127.0.0.1")
+                    // the starter's defaults are those of a throw-away server
+                    .setServerConfig("synchronous_commit", "on")
+                    .setServerConfig("fsync", "on")
+                    .setServerConfig("full_page_writes", "on")
                     .setServerConfig("max_connections", "200")
                     .setServerConfig("max_wal_senders", "20")
                     .setServerConfig("max_replication_slots", "20")

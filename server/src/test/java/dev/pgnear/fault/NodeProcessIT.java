@@ -135,7 +135,7 @@ class NodeProcessIT {
     void wrongUsesAreOneSentenceAndAnExitCode() throws Exception {
         check(2, "--resp-prt", "serve", "--resp-prt", "1");
         check(2, "memory-budget", "serve", "--postgres", pg.url(), "--memory-budget", "lots");
-        check(1, "cannot be reached", "serve", "--postgres", "postgresql://postgres@127.0.0.1:1/postgres", "--resp-port", "0", "--http-port", "0");
+        check(1, "Cannot connect to", "serve", "--postgres", "postgresql://postgres@127.0.0.1:1/postgres", "--resp-port", "0", "--http-port", "0");
         check(1, "setup", "serve", "--postgres", "postgresql://postgres@127.0.0.1:" + pg.port() + "/template1", "--resp-port", "0", "--http-port", "0");
     }
 
