@@ -1,5 +1,7 @@
 package dev.pgnear.pg.backend;
 
+import dev.pgnear.base.Check;
+
 /**
  * One SQL statement with parameters {@code $1}, {@code $2}, ..., prepared on each connection when it is first used there. Parameters and
  * results are in binary format. Compared by identity: keep one object per statement.
@@ -10,6 +12,7 @@ public final class Statement {
     private final boolean repeatable;
 
     private Statement(String sql, int[] parameterTypes, boolean repeatable) {
+        Check.that(sql.indexOf('\0') < 0, "NUL in a statement");
         this.sql = sql;
         this.parameterTypes = parameterTypes.clone();
         this.repeatable = repeatable;
