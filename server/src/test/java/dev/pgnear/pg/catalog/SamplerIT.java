@@ -89,7 +89,8 @@ class SamplerIT {
                 .getReplicationAPI()
                 .replicationStream()
                 .physical()
-                .withStartPosition(LogSequenceNumber.valueOf(Objects.requireNonNull(db.query("select pg_current_wal_flush_lsn()"))))
+                .withStartPosition(LogSequenceNumber.valueOf(
+                        Objects.requireNonNull(db.query("select pg_current_wal_flush_lsn()"))))
                 .withStatusInterval(100, java.util.concurrent.TimeUnit.MILLISECONDS)
                 .start();
         Thread reader = Thread.ofVirtual().start(() -> {
@@ -106,7 +107,9 @@ class SamplerIT {
         return () -> {
             c.unwrap(org.postgresql.jdbc.PgConnection.class).abort(Runnable::run);
             reader.join();
-            await().until(() -> "0".equals(db.query("select count(*) from pg_stat_replication where application_name = '" + name + "'")));
+            await().until(() -> "0"
+                    .equals(db.query(
+                            "select count(*) from pg_stat_replication where application_name = '" + name + "'")));
         };
     }
 
@@ -125,10 +128,12 @@ class SamplerIT {
                 Connection writer = server.connect("postgres", db.name)) {
             long before = System.nanoTime();
             Sample s = next();
-            assertThat(s.server().systemId()).isEqualTo(Long.parseLong(db.query("select system_identifier from pg_control_system()")));
+            assertThat(s.server().systemId())
+                    .isEqualTo(Long.parseLong(db.query("select system_identifier from pg_control_system()")));
             assertThat(s.server().timeline()).isEqualTo(1);
             assertThat(s.server().postmasterStartMicros())
-                    .isEqualTo(Long.parseLong(db.query("select (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint")));
+                    .isEqualTo(Long.parseLong(
+                            db.query("select (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint")));
             assertThat(s.sentNanos()).isGreaterThan(before);
             writer.setAutoCommit(false);
             long xid;
@@ -146,7 +151,8 @@ class SamplerIT {
             assertThat(samples.getLast().reason()).isEqualTo("synchronous_standby_names is empty");
         }
         int count = samples.size();
-        assertThat(db.query("select count(*) from pg_stat_activity where application_name = 'n1 sampler'")).isEqualTo("0");
+        assertThat(db.query("select count(*) from pg_stat_activity where application_name = 'n1 sampler'"))
+                .isEqualTo("0");
         assertThat(samples).hasSize(count);
     }
 
@@ -220,10 +226,12 @@ class SamplerIT {
                 Sample first = next();
                 own.crash();
                 own.restart();
-                await().atMost(Duration.ofSeconds(10)).until(() -> !samples.getLast().server().equals(first.server()));
+                await().atMost(Duration.ofSeconds(10))
+                        .until(() -> !samples.getLast().server().equals(first.server()));
                 Sample later = next();
                 assertThat(later.server().systemId()).isEqualTo(first.server().systemId());
-                assertThat(later.server().postmasterStartMicros()).isGreaterThan(first.server().postmasterStartMicros());
+                assertThat(later.server().postmasterStartMicros())
+                        .isGreaterThan(first.server().postmasterStartMicros());
             }
         }
     }
