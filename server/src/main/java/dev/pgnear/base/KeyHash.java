@@ -14,6 +14,11 @@ public final class KeyHash {
         return mix(XXH3.hashBytesToLong(key, offset, length) ^ relationId * 0x9E3779B97F4A7C15L);
     }
 
+    /** The partition of a hash: its top bits, so that the low ones are left for tables. */
+    public static int partition(long hash) {
+        return (int) (hash >>> (64 - Integer.numberOfTrailingZeros(Limits.PARTITIONS)));
+    }
+
     /** Finaliser of SplitMix64 (Steele, Lea, Flood 2014), so that low and high bits are both usable. */
     private static long mix(long z) {
         long a = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;

@@ -23,9 +23,6 @@ public final class Main implements Runnable {
             description = "Shows stack traces of errors and logs more.")
     private boolean debug;
 
-    @CommandLine.Spec
-    private CommandLine.@org.jspecify.annotations.Nullable Model.CommandSpec spec;
-
     private Main() {}
 
     /** Runs a verb and exits with its code. */
@@ -40,7 +37,7 @@ public final class Main implements Runnable {
     static int run(String[] args, PrintWriter out, PrintWriter err) {
         Main main = new Main();
         CommandLine line = new CommandLine(main);
-        for (Object verb : List.of(new DemoCommand(), new ServeCommand(), new ConfigCommand(), new VersionCommand())) {
+        for (Object verb : List.of(new DemoCommand(), new ServeCommand(), new SetupCommand(), new CheckCommand(), new AttachCommand(), new DetachCommand(), new TablesCommand(), new InvalidateCommand(), new FenceCommand(), new ConfigCommand(), new VersionCommand())) {
             line.addSubcommand(verb);
         }
         line.setOut(out);

@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -39,16 +38,10 @@ final class ServeCommand implements Callable<Integer> {
         }
         PrintWriter out = s.commandLine().getOut();
         Server server = Server.start(c);
-        CountDownLatch stopped = new CountDownLatch(1);
-        Runtime.getRuntime().addShutdownHook(new Thread(
-                () -> {
-                    server.close();
-                    stopped.countDown();
-                },
-                "stop"));
+        StopHook.onStop(server::close);
         out.println(server.readyLine());
         out.flush();
-        stopped.await();
+        StopHook.await();
         return 0;
     }
 }

@@ -1,12 +1,74 @@
 package dev.pgnear.coherence;
 
+import dev.pgnear.base.Check;
+import dev.pgnear.base.Limits;
 import dev.pgnear.base.NanoClock;
 import dev.pgnear.base.ValueSink;
 import dev.pgnear.cache.Cache;
+import dev.pgnear.coherence.CoherenceStatus.Mode;
+import dev.pgnear.coherence.CoherenceStatus.State;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/** The rules of docs/COHERENCE.md between readers, fills, own writes, samples and the stream. Thread-safe; no I/O, no threads, no clock of its own. */
+/**
+ * The rules of docs/COHERENCE.md between readers, fills, own writes, samples and the stream. Thread-safe; no I/O, no threads, no clock of
+ * its own.
+ *
+ * <p><b>Fences.</b> The stream applies a transaction key by key, each under the key's partition lock (which is the cache's): it drops the
+ * entry and leaves the xid. A fill's answer is compared with the fences and stored in one step under the same lock, so the event comes either
+ * before, and then the answer must show its xid finished, or after, and then it drops what was stored.
+ *
+ * <p><b>Whole relations</b> are not swept. The event sets the relation's fence and then gives the relation a new space; the old one becomes
+ * unreachable at once. A fill remembers its space and stores only there: one that was checked before the fence was set stores into a space
+ * that is gone. Losing the stream works in the same way for all relations, with the generation in the fence's place.
+ *
+ * <p><b>Forgetting fences.</b> Fills draw a begin sequence number. A snapshot that arrived when the counter stood at {@code c} is older than
+ * the snapshot of every fill that draws a number above {@code c} afterwards. So a fence whose xids some snapshot has shown finished may go
+ * when the fills with smaller numbers are over: those of its key, of its relation, of all.
+ *
+ * <p><b>Hits</b> take no lock here: stream state, lease and space are volatile, read in this order. Each makes the previous ones unusable
+ * before it changes, so a reader who saw a good state and is overtaken by a change reads at worst what was right when it began.
+ */
 public final class Coherence implements StreamApplier {
+    private final Cache cache;
+    private final NanoClock clock;
+    private final boolean wantFenced;
+    private final long maxStalenessNanos;
+    private final RuleSet rules;
+
+    private final Counters counters = new Counters();
+    private final LongAdder fencesHeld = new LongAdder();
+    private final LongAdder fillsInFlight = new LongAdder();
+    private final Partition[] partitions = new Partition[Limits.PARTITIONS];
+    private final Map<Integer, Relation> relations = new ConcurrentHashMap<>();
+    private final AtomicInteger relationIds = new AtomicInteger();
+    private final AtomicLong beginSequence = new AtomicLong();
+    private final FenceCell everything = new FenceCell();
+    private final AppliedPosition position = new AppliedPosition();
+    private final Freshness freshness;
+
+    /** One purge, or one change of generation, at a time; taken before any other lock. */
+    private final Object purging = new Object();
+
+    private int purgeFrom;
+
+    /** One hash of each partition, to take its lock with. */
+    private final long[] hashes;
+
+    private volatile @Nullable Cover cover;
+
+    /** The newest server that anybody has spoken to; changes under {@link #freshness}' monitor. */
+    private volatile @Nullable ServerIdentity newest;
+
+    private volatile StreamState stream = new StreamState(1, State.DOWN, null, 0, 0, "the stream has not begun");
 
     /**
      * @param wantFenced whether the node was told to be fenced
@@ -14,51 +76,214 @@ public final class Coherence implements StreamApplier {
      * @param graceNanos a configuration reload's grace before the fenced claim begins
      */
     public Coherence(Cache cache, NanoClock clock, boolean wantFenced, long maxStalenessNanos, long graceNanos) {
-        throw new UnsupportedOperationException();
+        this(
+                cache,
+                clock,
+                wantFenced,
+                maxStalenessNanos,
+                graceNanos,
+                EnumSet.noneOf(Rule.class),
+                Limits.FENCES_PER_PARTITION);
+    }
+
+    /** For tests: with some rules switched off, and another bound of key fences. */
+    Coherence(
+            Cache cache,
+            NanoClock clock,
+            boolean wantFenced,
+            long maxStalenessNanos,
+            long graceNanos,
+            EnumSet<Rule> off,
+            int fencesPerPartition) {
+        this.cache = cache;
+        this.clock = clock;
+        this.wantFenced = wantFenced;
+        this.maxStalenessNanos = maxStalenessNanos;
+        this.rules = new RuleSet(off);
+        this.freshness = new Freshness(clock, position, maxStalenessNanos, graceNanos, rules);
+        this.hashes = hashes(cache);
+        Arrays.setAll(partitions, i -> new Partition(fencesPerPartition, fencesHeld));
     }
 
     // ---- relations (control plane)
 
     /** A new relation, not caching yet. */
     public Relation newRelation(String name) {
-        throw new UnsupportedOperationException();
+        Relation relation = new Relation(relationIds.incrementAndGet(), name, cache.newSpace());
+        relations.put(relation.id(), relation);
+        return relation;
     }
 
-    /** Rows may be cached from now on; the caller has seen to rule ATTACH_WAITS. Refused (false) if {@code suspendCount} moved since it was read. */
+    /** Rows may be cached from now on; the caller has seen to rule ATTACH_WAITS. Refused (false) if {@code suspensions} moved since it was read. */
     public boolean resume(Relation relation, long suspensions) {
-        throw new UnsupportedOperationException();
+        synchronized (relation) {
+            if (relation.suspensions() != suspensions || !relations.containsKey(relation.id())) {
+                return false;
+            }
+            if (!relation.caching()) {
+                newSpace(relation);
+                relation.caching(true);
+            }
+            return true;
+        }
     }
 
     /** How often the relation was suspended; read before verifying the catalog. */
     public long suspensions(Relation relation) {
-        throw new UnsupportedOperationException();
+        return relation.suspensions();
     }
 
     /** Stop caching at once, drop the entries. */
     public void suspend(Relation relation) {
-        throw new UnsupportedOperationException();
+        synchronized (relation) {
+            relation.caching(false);
+            relation.suspensions(relation.suspensions() + 1);
+            counters.add(Counter.FLUSHES_SUSPEND);
+            newSpace(relation);
+        }
     }
 
     /** The relation is gone for good. */
     public void forget(Relation relation) {
-        throw new UnsupportedOperationException();
+        synchronized (relation) {
+            relations.remove(relation.id());
+            suspend(relation);
+        }
+    }
+
+    /** Makes every entry unreachable, and every fill begun before unable to store. */
+    private long newSpace(Relation relation) {
+        synchronized (relation) {
+            int old = relation.space();
+            relation.space(cache.newSpace());
+            return cache.dropSpace(old);
+        }
     }
 
     // ---- reads (loops)
 
     /** A hit, copied to the sink, or {@link Cache#ABSENT}, or {@link Cache#MISS} also when hits are not allowed now. */
     public int read(Relation relation, long hash, byte[] key, int offset, int length, ValueSink sink) {
-        throw new UnsupportedOperationException();
+        if (!hitsAllowed()) {
+            return Cache.MISS;
+        }
+        return cache.get(relation.space(), hash, key, offset, length, sink);
+    }
+
+    /** Whether hits are served now; the clock is read here, after the request was received (rule CLOCK_AFTER_REQUEST). */
+    boolean hitsAllowed() {
+        return stream.isReady() && freshness.fresh(clock.nanos());
+    }
+
+    /** A reader of several entries as of one moment; one per thread. */
+    public MultiRead newMultiRead() {
+        return new MultiRead(this);
+    }
+
+    /** A hit that is not ahead of the stream (rule AHEAD). The LSN is read after the value: a later entry of the key shows no less. */
+    int readAt(Relation relation, long hash, byte[] key, int offset, int length, ValueSink sink, long applied) {
+        int space = relation.space();
+        int n = cache.get(space, hash, key, offset, length, sink);
+        if (n == Cache.MISS || !rules.on(Rule.AHEAD)) {
+            return n;
+        }
+        long lsn = cache.lsn(space, hash, key, offset, length);
+        if (lsn >= 0 && (lsn <= applied || position.reached(lsn))) {
+            return n;
+        }
+        if (n >= 0) {
+            sink.rollback();
+        }
+        return Cache.MISS;
+    }
+
+    /** Rule NO_APPLY_BETWEEN. */
+    boolean unmoved(StreamState since, long applied) {
+        return !rules.on(Rule.NO_APPLY_BETWEEN)
+                || stream.generation() == since.generation() && position.get() == applied;
+    }
+
+    /** Everything up to here was applied. */
+    public long appliedLsn() {
+        return position.get();
+    }
+
+    /** Whether everything that ends at or before this insert position was applied: the barrier of own reads. */
+    public boolean reached(long insertLsn) {
+        return stream.isReady() && position.reached(insertLsn);
+    }
+
+    /** Whether the node may call itself fenced at this moment. */
+    public boolean fenced() {
+        return wantFenced && stream.isReady() && freshness.claims(clock.nanos());
+    }
+
+    StreamState stream() {
+        return stream;
     }
 
     /** Joins the fill in flight of this key if the rules let this reader, else begins one: then the returned fill must be sent by the caller. */
     public @Nullable Fill join(Relation relation, long hash, byte[] key, FillWaiter waiter) {
-        throw new UnsupportedOperationException();
+        Partition partition = partition(hash);
+        KeyId id = new KeyId(relation.id(), hash, key);
+        cache.lock(hash);
+        try {
+            KeyState state = partition.state(id);
+            Fill open = state.fills.isEmpty() ? null : state.fills.getLast();
+            if (open != null && !open.sent) {
+                open.leaders.add(waiter);
+            } else if (open != null && mayFollow(open)) {
+                open.followers.add(waiter);
+            } else {
+                return begin(relation, id, state, waiter);
+            }
+        } finally {
+            cache.unlock(hash);
+        }
+        counters.add(Counter.SINGLEFLIGHT_WAITERS);
+        return null;
+    }
+
+    private Fill begin(Relation relation, KeyId id, KeyState state, FillWaiter waiter) {
+        long generation = stream.generation();
+        Fill fill = new Fill(
+                relation, id.hash(), id.bytes(), generation, relation.space(), beginSequence.incrementAndGet());
+        fill.leaders.add(waiter);
+        state.fills.add(fill);
+        if (!rules.on(Rule.FENCE_AT_STORE)) {
+            fill.early = relation.fence.get();
+            fill.early = state.fenced() ? fill.early.with(state.highestXid(), Integer.MAX_VALUE) : fill.early;
+        }
+        fillsInFlight.increment();
+        counters.add(Counter.SINGLEFLIGHT_LEADERS);
+        return fill;
+    }
+
+    /** Whether a reader who comes now may wait for a fill that was sent before (rules FOLLOWERS_PASS, FOLLOWER_AGE): not if it cannot pass any more. */
+    private boolean mayFollow(Fill fill) {
+        boolean young = clock.nanos() - fill.sentNanos < maxStalenessNanos || !rules.on(Rule.FOLLOWER_AGE);
+        boolean mayPass = stream.isReady() && storable(fill, stream) || !rules.on(Rule.FOLLOWERS_PASS);
+        return young && mayPass;
+    }
+
+    /** Whether the fill belongs to this generation of the stream and to the relation's present space. */
+    private boolean storable(Fill fill, StreamState now) {
+        boolean sameGeneration = fill.generation == now.generation()
+                && fill.space == fill.relation().space();
+        return (sameGeneration || !rules.on(Rule.NEW_GENERATION))
+                && !now.isDown()
+                && fill.relation().caching();
     }
 
     /** To be called before the fill's query is written; readers that join later are followers. */
     public void sent(Fill fill) {
-        throw new UnsupportedOperationException();
+        cache.lock(fill.hash());
+        try {
+            fill.sentNanos = clock.nanos();
+            fill.sent = true;
+        } finally {
+            cache.unlock(fill.hash());
+        }
     }
 
     /**
@@ -69,60 +294,595 @@ public final class Coherence implements StreamApplier {
      * @param value null if the row is absent
      */
     public void arrived(Fill fill, ServerIdentity from, Snapshot snapshot, long lsn, byte @Nullable [] value) {
-        throw new UnsupportedOperationException();
+        meet(from);
+        boolean early = !rules.on(Rule.STORE_ATOMIC) && passesNow(fill, from, snapshot);
+        boolean deliver;
+        boolean share;
+        cache.lock(fill.hash());
+        try {
+            Partition partition = partition(fill.hash());
+            KeyId id = id(fill);
+            KeyState state = remove(partition, id, fill);
+            StreamState now = stream;
+            boolean inOrder = !rules.on(Rule.OVERLAP_ORDER) || fill.inOrder(from, snapshot);
+            boolean pass = early || passes(fill, partition, state, now, from, snapshot);
+            if (pass && inOrder) {
+                store(fill, state, snapshot, lsn, value);
+            } else {
+                counters.add(Counter.FILLS_REFUSED);
+            }
+            deliver = inOrder && !isOlder(from, newest);
+            share = deliver && (pass && now.isReady() || !rules.on(Rule.FOLLOWERS_PASS));
+            if (deliver) {
+                state.fills.forEach(other -> other.deliveredMeanwhile(from, snapshot));
+            }
+            if (isCurrent(from, now) && fill.generation == now.generation()) {
+                forgetFence(partition, state, snapshot, now.generation());
+            }
+            partition.tidy(id, state);
+        } finally {
+            cache.unlock(fill.hash());
+        }
+        answer(fill.leaders, deliver, value);
+        answer(fill.followers, share, value);
+    }
+
+    private void answer(List<FillWaiter> waiters, boolean row, byte @Nullable [] value) {
+        for (FillWaiter waiter : waiters) {
+            if (row) {
+                waiter.row(value);
+            } else {
+                counters.add(Counter.SINGLEFLIGHT_AGAIN);
+                waiter.again();
+            }
+        }
+    }
+
+    /** Only with rule STORE_ATOMIC switched off. */
+    private boolean passesNow(Fill fill, ServerIdentity from, Snapshot snapshot) {
+        cache.lock(fill.hash());
+        try {
+            Partition partition = partition(fill.hash());
+            KeyState state = partition.state(id(fill));
+            return passes(fill, partition, state, stream, from, snapshot);
+        } finally {
+            cache.unlock(fill.hash());
+        }
+    }
+
+    /** Whether the answer may be stored: rule 3, and everything that must be the same as when the fill was begun. */
+    private boolean passes(
+            Fill fill, Partition partition, KeyState state, StreamState now, ServerIdentity from, Snapshot snapshot) {
+        return storable(fill, now)
+                && isCurrent(from, now)
+                && !isOlder(from, newest)
+                && covers(snapshot)
+                && (passesFences(fill, partition, state, snapshot) || !rules.on(Rule.FENCE));
+    }
+
+    private boolean passesFences(Fill fill, Partition partition, KeyState state, Snapshot snapshot) {
+        XidFence early = fill.early;
+        if (early != null) {
+            return early.passes(snapshot);
+        }
+        return state.passes(snapshot)
+                && partition.floor().passes(snapshot)
+                && (fill.relation().fence.get().passes(snapshot) || !rules.on(Rule.RELATION_FENCE))
+                && everything.get().passes(snapshot);
+    }
+
+    /** Rule IDENTITY. */
+    private boolean isCurrent(ServerIdentity from, StreamState now) {
+        return from.equals(now.server()) || !rules.on(Rule.IDENTITY);
+    }
+
+    /** Whether a server was there before another one that we know: what it says may be lost or long replaced. */
+    private boolean isOlder(ServerIdentity from, @Nullable ServerIdentity known) {
+        return known != null && rules.on(Rule.IDENTITY) && from.isBefore(known);
+    }
+
+    /**
+     * Learns of a newer server than the stream's before any of its rows is given out. From then on there are no hits until the stream comes
+     * from it: they could be older than such a row.
+     */
+    private void meet(ServerIdentity from) {
+        if (from.equals(newest)) {
+            return;
+        }
+        synchronized (freshness) {
+            if (newest == null || newest.isBefore(from)) {
+                newest = from;
+                freshness.server(stream.server(), from);
+            }
+        }
+    }
+
+    private boolean covers(Snapshot snapshot) {
+        Cover needed = cover;
+        if (needed == null || !rules.on(Rule.SLOT_COVER)) {
+            return true;
+        }
+        if (!rules.on(Rule.SLOT_COVER_EXACT)) {
+            return Arrays.stream(snapshot.running()).noneMatch(needed.snapshot()::sees);
+        }
+        return snapshot.covers(needed.snapshot());
+    }
+
+    private void store(Fill fill, KeyState state, Snapshot snapshot, long lsn, byte @Nullable [] value) {
+        long xmin = rules.on(Rule.SKIP_BELOW_XMIN) ? snapshot.xmin() : snapshot.xmax();
+        int space = rules.on(Rule.NEW_GENERATION) ? fill.space : fill.relation().space();
+        cache.put(space, fill.hash(), fill.key(), value, xmin, lsn);
+        state.installedXid = 0;
+    }
+
+    /** Rule 4 for the key of a fill that just arrived. */
+    private void forgetFence(Partition partition, KeyState state, Snapshot snapshot, long generation) {
+        state.shown(snapshot, beginSequence.get());
+        if (state.drained(generation)) {
+            partition.unfence(state);
+        }
     }
 
     /** The fill failed; its waiters get the cause. */
     public void failed(Fill fill, Throwable cause) {
-        throw new UnsupportedOperationException();
+        cache.lock(fill.hash());
+        try {
+            Partition partition = partition(fill.hash());
+            KeyId id = id(fill);
+            partition.tidy(id, remove(partition, id, fill));
+        } finally {
+            cache.unlock(fill.hash());
+        }
+        fill.leaders.forEach(w -> w.failed(cause));
+        fill.followers.forEach(w -> w.failed(cause));
+    }
+
+    /** Takes the fill out of the table: nobody joins it any more, and its waiters belong to the caller. */
+    private KeyState remove(Partition partition, KeyId id, Fill fill) {
+        Check.that(!fill.over, "a fill ends once");
+        fill.over = true;
+        KeyState state = partition.state(id);
+        state.fills.remove(fill);
+        fillsInFlight.decrement();
+        return state;
+    }
+
+    private static KeyId id(Fill fill) {
+        return new KeyId(fill.relation().id(), fill.hash(), fill.key());
+    }
+
+    private Partition partition(long hash) {
+        return partitions[cache.partition(hash)];
+    }
+
+    // ---- own writes
+
+    /** A write of this node begins. */
+    public OwnWrite beginOwnWrite() {
+        return new OwnWrite(this, stream.generation());
+    }
+
+    void begin(OwnWrite write, OwnWrite.Target target) {
+        onKey(target.key(), (partition, state) -> state.begin(write));
+    }
+
+    void committed(OwnWrite write, long lsnAfterCommit, byte[] @Nullable [] values, boolean mayInstall) {
+        for (int i = 0; i < write.targets().size(); i++) {
+            OwnWrite.Target target = write.targets().get(i);
+            byte @Nullable [] value = mayInstall ? values[i] : null;
+            onKey(target.key(), (partition, state) -> {
+                state.end(write);
+                boolean install = mayInstall && mayInstall(write, target);
+                fenceOwn(partition, state, write.xid());
+                if (install) {
+                    install(write, target, state, value, lsnAfterCommit);
+                } else {
+                    counters.add(Counter.OWN_INVALIDATIONS);
+                    dropOwn(target, state);
+                }
+            });
+        }
+    }
+
+    /** All OWN rules. Space first: it changes after the generation and after a relation fence. */
+    private boolean mayInstall(OwnWrite write, OwnWrite.Target target) {
+        boolean sameSpace = target.space() == target.relation().space() || !rules.on(Rule.OWN_SINCE_STREAM);
+        StreamState now = stream;
+        boolean sameStream = write.generation == now.generation() || !rules.on(Rule.OWN_SINCE_STREAM);
+        boolean alone = !write.fencedByAnother() || !rules.on(Rule.OWN_NOT_FOREIGN);
+        return sameSpace
+                && sameStream
+                && alone
+                && !now.isDown()
+                && target.relation().caching();
+    }
+
+    private void install(
+            OwnWrite write, OwnWrite.Target target, KeyState state, byte @Nullable [] value, long lsnAfterCommit) {
+        KeyId key = target.key();
+        int space = rules.on(Rule.OWN_SINCE_STREAM)
+                ? target.space()
+                : target.relation().space();
+        Cache.Put put = cache.put(space, key.hash(), key.bytes(), value, 0, lsnAfterCommit);
+        if (put != Cache.Put.STORED) {
+            dropOwn(target, state);
+            return;
+        }
+        counters.add(Counter.OWN_INSTALLS);
+        state.installedXid = write.wasApplied() ? 0 : write.xid();
+    }
+
+    private void fenceOwn(Partition partition, KeyState state, long xid) {
+        if (rules.on(Rule.OWN_AMONG_OWN)) {
+            state.foreign(xid);
+        }
+        if (rules.on(Rule.OWN_FENCES)) {
+            lay(partition, state, xid, true);
+        }
+    }
+
+    private void dropOwn(OwnWrite.Target target, KeyState state) {
+        if (rules.on(Rule.OWN_FENCES)) {
+            state.installedXid = 0;
+            drop(target.relation().space(), target.key());
+        }
+    }
+
+    void unknown(OwnWrite write) {
+        for (OwnWrite.Target target : write.targets()) {
+            onKey(target.key(), (partition, state) -> {
+                state.end(write);
+                if (write.xid() != 0) {
+                    fenceOwn(partition, state, write.xid());
+                }
+                counters.add(Counter.OWN_INVALIDATIONS);
+                dropOwn(target, state);
+            });
+        }
+    }
+
+    void rolledBack(OwnWrite write) {
+        for (OwnWrite.Target target : write.targets()) {
+            onKey(target.key(), (partition, state) -> state.end(write));
+        }
+    }
+
+    private interface KeyAction {
+        void run(Partition partition, KeyState state);
+    }
+
+    private void onKey(KeyId key, KeyAction action) {
+        cache.lock(key.hash());
+        try {
+            Partition partition = partition(key.hash());
+            KeyState state = partition.state(key);
+            action.run(partition, state);
+            partition.tidy(key, state);
+        } finally {
+            cache.unlock(key.hash());
+        }
+    }
+
+    private void lay(Partition partition, KeyState state, long xid, boolean own) {
+        counters.add(Counter.KEY_FENCES);
+        if (partition.fence(state, xid, own)) {
+            counters.add(Counter.FENCE_LIMIT_FALLBACKS);
+        }
+    }
+
+    private boolean drop(int space, KeyId key) {
+        boolean had = cache.remove(space, key.hash(), key.bytes());
+        if (had) {
+            counters.add(Counter.INVALIDATIONS);
+        }
+        return had;
     }
 
     // ---- administration
 
     /** Drops one key's entry; true if there was one. */
     public boolean invalidate(Relation relation, long hash, byte[] key) {
-        throw new UnsupportedOperationException();
+        cache.lock(hash);
+        try {
+            return drop(relation.space(), new KeyId(relation.id(), hash, key));
+        } finally {
+            cache.unlock(hash);
+        }
     }
 
     /** Drops all entries of the relation; how many there were. */
     public long invalidate(Relation relation) {
-        throw new UnsupportedOperationException();
+        counters.add(Counter.FLUSHES_ADMIN);
+        return newSpace(relation);
+    }
+
+    /** Bytes of the server's WAL segments (setting wal_segment_size), if known: a position just behind a segment's header is then understood (F24). */
+    public void walSegmentBytes(long bytes) {
+        position.segmentBytes(bytes);
     }
 
     /** An answered sample. */
     public void sample(Sample sample) {
-        throw new UnsupportedOperationException();
+        long sequence = beginSequence.get();
+        meet(sample.server());
+        StreamState now = stream;
+        boolean known = sample.server().equals(now.server()) || !rules.on(Rule.SAMPLE_IDENTITY);
+        boolean counts = !now.isDown() && known && sample.sentNanos() - now.sinceNanos() >= 0;
+        if (!counts) {
+            counters.add(Counter.SAMPLES_REFUSED);
+            return;
+        }
+        synchronized (purging) {
+            if (stream.generation() != now.generation()) {
+                return;
+            }
+            if (!freshness.add(sample)) {
+                counters.add(Counter.SAMPLES_REFUSED);
+            }
+            if (sample.server().equals(now.server())) {
+                purge(sample.snapshot(), sequence, now.generation());
+            }
+        }
+    }
+
+    /** Rule 4. A bounded number of keys, going round the partitions; then the relations' fences, the one of everything, and the cover. */
+    private void purge(Snapshot snapshot, long sequence, long generation) {
+        boolean drain = rules.on(Rule.DRAIN);
+        int looked = 0;
+        for (int i = 0; i < partitions.length && looked < Limits.PURGE_KEYS_PER_SAMPLE; i++) {
+            int index = purgeFrom;
+            purgeFrom = (purgeFrom + 1) % partitions.length;
+            looked += purge(index, snapshot, sequence, generation, drain);
+        }
+        showWhole(snapshot, sequence);
+        if (wholeWaits()) {
+            drainWhole(generation, drain);
+        }
+    }
+
+    private int purge(int index, Snapshot snapshot, long sequence, long generation, boolean drain) {
+        long hash = hashes[index];
+        cache.lock(hash);
+        try {
+            int size = partitions[index].size();
+            partitions[index].purge(snapshot, sequence, generation, drain, rules.on(Rule.SEEN_FINISHED));
+            return size;
+        } finally {
+            cache.unlock(hash);
+        }
+    }
+
+    private void showWhole(Snapshot snapshot, long sequence) {
+        relations.values().forEach(r -> r.fence.shown(snapshot, sequence));
+        everything.shown(snapshot, sequence);
+        Cover c = cover;
+        if (c != null && c.shownAt() < 0 && snapshot.covers(c.snapshot())) {
+            cover = new Cover(c.snapshot(), sequence);
+        }
+    }
+
+    private boolean wholeWaits() {
+        Cover c = cover;
+        return everything.waitsForFills()
+                || c != null && c.shownAt() >= 0
+                || relations.values().stream().anyMatch(r -> r.fence.waitsForFills());
+    }
+
+    private void drainWhole(long generation, boolean drain) {
+        Map<Integer, Long> oldest = new HashMap<>();
+        for (int i = 0; i < partitions.length && drain; i++) {
+            collectOldest(i, generation, oldest);
+        }
+        long oldestOfAll =
+                oldest.values().stream().mapToLong(Long::longValue).min().orElse(Long.MAX_VALUE);
+        relations.values().forEach(r -> r.fence.drained(oldest.getOrDefault(r.id(), Long.MAX_VALUE)));
+        everything.drained(oldestOfAll);
+        Cover c = cover;
+        if (c != null && c.shownAt() >= 0 && oldestOfAll > c.shownAt()) {
+            cover = null;
+        }
+    }
+
+    private void collectOldest(int index, long generation, Map<Integer, Long> oldest) {
+        long hash = hashes[index];
+        cache.lock(hash);
+        try {
+            partitions[index].collectOldest(generation, oldest);
+        } finally {
+            cache.unlock(hash);
+        }
+    }
+
+    private static long[] hashes(Cache cache) {
+        long[] hashes = new long[Limits.PARTITIONS];
+        boolean[] found = new boolean[Limits.PARTITIONS];
+        int missing = Limits.PARTITIONS;
+        for (int i = 0; missing > 0; i++) {
+            Check.that(i < 100_000, "the cache's partitions are evenly spread over the hashes");
+            long hash = i * 0x9E3779B97F4A7C15L;
+            int index = cache.partition(hash);
+            missing -= found[index] ? 0 : 1;
+            found[index] = true;
+            hashes[index] = hash;
+        }
+        return hashes;
+    }
+
+    /** Whether anything is remembered that a quiet node should have forgotten: for tests. */
+    boolean remembers() {
+        boolean keys = false;
+        for (Partition partition : partitions) {
+            keys |= partition.size() > 0 || !partition.floor().isNone();
+        }
+        boolean fenced =
+                relations.values().stream().anyMatch(r -> !r.fence.get().isNone());
+        return keys || fenced || !everything.get().isNone() || cover != null;
     }
 
     /** State for users. */
     public CoherenceStatus status() {
-        throw new UnsupportedOperationException();
+        StreamState now = stream;
+        long nanos = clock.nanos();
+        boolean hits = now.isReady() && freshness.fresh(nanos);
+        boolean claims = now.isReady() && freshness.claims(nanos);
+        Mode mode = !wantFenced ? Mode.TRACKED : claims ? Mode.FENCED : Mode.DEGRADED;
+        return new CoherenceStatus(
+                mode,
+                reason(now, hits, mode),
+                now.state(),
+                position.get(),
+                freshness.ageNanos(nanos),
+                hits,
+                fencesHeld.sum(),
+                fillsInFlight.sum());
+    }
+
+    private String reason(StreamState now, boolean hits, Mode mode) {
+        return switch (now.state()) {
+            case DOWN -> now.reason();
+            case CATCHING_UP -> "the stream is catching up";
+            case READY ->
+                !hits
+                        ? "the stream is not proven to be fresher than max-staleness"
+                        : mode == Mode.DEGRADED ? freshness.reason() : "";
+        };
+    }
+
+    /** What was counted since start. */
+    public Counters counters() {
+        return counters;
     }
 
     // ---- stream
 
     @Override
     public void down(String reason) {
-        throw new UnsupportedOperationException();
+        synchronized (purging) {
+            StreamState old = stream;
+            if (!rules.on(Rule.FLUSH_BEFORE_STAND_IN) && old.isReady()) {
+                return;
+            }
+            flush(reason);
+        }
+    }
+
+    private void flush(String reason) {
+        stream = new StreamState(stream.generation() + 1, State.DOWN, stream.server(), 0, 0, reason);
+        freshness.reset(reason);
+        cover = null;
+        everything.clear();
+        for (int i = 0; i < partitions.length; i++) {
+            clearFences(i);
+        }
+        for (Relation relation : relations.values()) {
+            relation.fence.clear();
+            newSpace(relation);
+        }
+        counters.add(Counter.FLUSHES_STREAM);
+    }
+
+    private void clearFences(int index) {
+        long hash = hashes[index];
+        cache.lock(hash);
+        try {
+            partitions[index].clearFences();
+        } finally {
+            cache.unlock(hash);
+        }
     }
 
     @Override
     public void slotReady(ServerIdentity server, Snapshot slotSnapshot, long startLsn) {
-        throw new UnsupportedOperationException();
+        synchronized (purging) {
+            if (!stream.isDown() && !rules.on(Rule.FLUSH_BEFORE_STAND_IN)) {
+                flush("");
+            }
+            Check.that(stream.isDown(), "a slot is made only while the stream is down");
+            cover = new Cover(slotSnapshot, -1);
+            position.set(startLsn);
+            stream = new StreamState(stream.generation(), State.CATCHING_UP, server, clock.nanos(), Long.MAX_VALUE, "");
+            meet(server);
+            freshness.server(server, newest);
+        }
     }
 
     @Override
     public void catchUpTo(long lsn) {
-        throw new UnsupportedOperationException();
+        Check.that(stream.state() == State.CATCHING_UP, "catching up comes after the slot");
+        stream = stream.withTarget(rules.on(Rule.CATCH_UP) ? lsn : 0);
+        moved();
     }
 
     @Override
     public void apply(CommittedTransaction transaction, long endLsn) {
-        throw new UnsupportedOperationException();
+        Check.that(!stream.isDown(), "events come from a stream");
+        long xid = transaction.xid();
+        if (transaction.isCollapsed()) {
+            counters.add(Counter.DIRTY_KEY_LIMIT_FALLBACKS);
+        }
+        if (transaction.isEverything()) {
+            counters.add(Counter.FLUSHES_EVERYTHING);
+            everything.add(xid);
+            relations.values().forEach(this::newSpace);
+        }
+        transaction.relations().forEach(r -> wholeRelation(r, xid));
+        transaction.keys().forEach((relation, keys) -> keys.forEach(k -> key(relation, k, xid)));
+        applied(endLsn);
+    }
+
+    private void wholeRelation(Relation relation, long xid) {
+        counters.add(Counter.FLUSHES_RELATION);
+        counters.add(Counter.RELATION_FENCES);
+        if (rules.on(Rule.FENCE_BEFORE_SWEEP)) {
+            relation.fence.add(xid);
+            newSpace(relation);
+        } else {
+            newSpace(relation);
+            relation.fence.add(xid);
+        }
+    }
+
+    private void key(Relation relation, CommittedTransaction.Key key, long xid) {
+        KeyId id = new KeyId(relation.id(), key.hash(), key.bytes());
+        onKey(id, (partition, state) -> {
+            state.foreign(xid);
+            long xmin = cache.xmin(relation.space(), id.hash(), id.bytes());
+            boolean spared = xmin >= 0 && isSpared(state, xmin, xid);
+            if (rules.on(Rule.OWN_SKIP_EXACT)) {
+                state.installedXid = 0;
+            }
+            if (!spared) {
+                drop(relation.space(), id);
+            }
+            boolean lay =
+                    (!spared || rules.on(Rule.SKIP_STILL_FENCES)) && (xmin >= 0 || rules.on(Rule.ABSENT_KEYS_FENCED));
+            if (lay) {
+                lay(partition, state, xid, false);
+            }
+        });
+    }
+
+    /** Rule 5: whether the entry already shows this transaction, or is what it wrote. */
+    private boolean isSpared(KeyState state, long xmin, long xid) {
+        if (state.installedXid == 0) {
+            return xid < xmin;
+        }
+        return rules.on(Rule.OWN_SKIP_EXACT) ? xid == state.installedXid : xid <= state.installedXid;
     }
 
     @Override
     public void applied(long lsn) {
-        throw new UnsupportedOperationException();
+        if (lsn > position.get()) {
+            position.set(lsn);
+            moved();
+        }
+    }
+
+    private void moved() {
+        StreamState now = stream;
+        if (now.state() == State.CATCHING_UP && position.reached(now.target())) {
+            stream = now.ready();
+        }
+        freshness.moved();
     }
 }

@@ -241,16 +241,19 @@ public final class Preflight {
             ok("coherence tracked: no COMMIT has to wait for " + node);
             return;
         }
-        check(
+        noteUnless(
                 visible,
                 "the role sees the state of walsenders",
-                "the role may not see the state of walsenders, so the node cannot know that it is fenced",
+                "the role may not see the state of walsenders, so the node cannot know that it is fenced and serves as degraded",
                 "GRANT pg_monitor TO " + roleName() + ";");
-        check(
-                reason == null,
-                "every COMMIT waits for " + node,
-                "fenced was asked for, but " + reason,
-                "pgnear fence join --node-name " + node + " --postgres URL   (as a superuser, with the node running)");
+        if (reason == null) {
+            ok("every COMMIT waits for " + node);
+        } else {
+            note(
+                    "fenced was asked for, but " + reason + ": the node will serve as degraded until it joins",
+                    "pgnear fence join --node-name " + node
+                            + " --postgres URL   (as a superuser, with the node running)");
+        }
     }
 
     private @Nullable String reasonOfRule() throws SQLException {
@@ -271,6 +274,14 @@ public final class Preflight {
             ok(well);
         } else {
             problem(what, fix);
+        }
+    }
+
+    private void noteUnless(boolean good, String well, String what, String fix) {
+        if (good) {
+            ok(well);
+        } else {
+            note(what, fix);
         }
     }
 

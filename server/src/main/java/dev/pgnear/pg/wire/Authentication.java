@@ -65,6 +65,11 @@ public final class Authentication {
         this.password = password;
     }
 
+    /** Whether the answer to this message costs so much CPU that an event loop should not compute it. */
+    public static boolean expensive(byte[] body) {
+        return body.length >= 4 && ByteBuffer.wrap(body).getInt() == SASL_CONTINUE;
+    }
+
     /** Whether the server has let us in. */
     public boolean done() {
         return state == State.DONE;
