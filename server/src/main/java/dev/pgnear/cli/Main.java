@@ -17,10 +17,7 @@ import picocli.CommandLine.ScopeType;
         synopsisSubcommandLabel = "VERB",
         usageHelpAutoWidth = true)
 public final class Main implements Runnable {
-    @Option(
-            names = "--debug",
-            scope = ScopeType.INHERIT,
-            description = "Shows stack traces of errors and logs more.")
+    @Option(names = "--debug", scope = ScopeType.INHERIT, description = "Shows stack traces of errors and logs more.")
     private boolean debug;
 
     private Main() {}
@@ -37,7 +34,18 @@ public final class Main implements Runnable {
     static int run(String[] args, PrintWriter out, PrintWriter err) {
         Main main = new Main();
         CommandLine line = new CommandLine(main);
-        for (Object verb : List.of(new DemoCommand(), new ServeCommand(), new SetupCommand(), new CheckCommand(), new AttachCommand(), new DetachCommand(), new TablesCommand(), new InvalidateCommand(), new FenceCommand(), new ConfigCommand(), new VersionCommand())) {
+        for (Object verb : List.of(
+                new DemoCommand(),
+                new ServeCommand(),
+                new SetupCommand(),
+                new CheckCommand(),
+                new AttachCommand(),
+                new DetachCommand(),
+                new TablesCommand(),
+                new InvalidateCommand(),
+                new FenceCommand(),
+                new ConfigCommand(),
+                new VersionCommand())) {
             line.addSubcommand(verb);
         }
         line.setOut(out);
@@ -65,7 +73,8 @@ public final class Main implements Runnable {
             err.println("pgnear: " + u.getMessage());
             return u.exitCode();
         }
-        err.println("pgnear: " + sentence(String.valueOf(e.getMessage() == null ? e : e.getMessage())) + (debug ? "" : "; --debug shows more."));
+        err.println("pgnear: " + sentence(String.valueOf(e.getMessage() == null ? e : e.getMessage()))
+                + (debug ? "" : "; --debug shows more."));
         return 1;
     }
 
@@ -75,6 +84,7 @@ public final class Main implements Runnable {
 
     @Override
     public void run() {
-        throw UserError.usage("No verb was given; `pgnear demo` starts a complete example, `pgnear --help` lists the verbs.");
+        throw UserError.usage(
+                "No verb was given; `pgnear demo` starts a complete example, `pgnear --help` lists the verbs.");
     }
 }

@@ -45,6 +45,14 @@ CREATE TABLE IF NOT EXISTS local_cache.releases (
 );
 COMMENT ON TABLE local_cache.releases IS 'Nodes that are about to leave synchronous_standby_names: they claim nothing while they are listed here.';
 
+-- Each node says here how long it may serve hits unproven, before it serves any: a release waits for that long.
+CREATE TABLE IF NOT EXISTS local_cache.leases (
+    node text PRIMARY KEY,
+    max_staleness interval NOT NULL,
+    registered_at timestamptz NOT NULL DEFAULT now()
+);
+COMMENT ON TABLE local_cache.leases IS 'How long each node may serve hits after it was last proven fresh.';
+
 CREATE OR REPLACE FUNCTION local_cache.schema_version() RETURNS integer
     LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$ SELECT ${version} $$;
