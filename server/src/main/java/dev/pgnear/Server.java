@@ -204,7 +204,13 @@ public final class Server implements AutoCloseable {
         stream.start();
         started.push(stream);
         started.push(new Sampler(
-                target, node, clock, Limits.SAMPLE_INTERVAL_MILLIS, coherence::appliedLsn, coherence::sample));
+                target,
+                node,
+                configuration.duration(ConfigKey.MAX_STALENESS).toMillis(),
+                clock,
+                Limits.SAMPLE_INTERVAL_MILLIS,
+                coherence::appliedLsn,
+                coherence::sample));
         started.push(reclaimer());
         int threads = configuration.number(ConfigKey.THREADS);
         EventLoopGroup loops = transport.newEventLoops(

@@ -52,7 +52,7 @@ final class FenceCommand implements Callable<Integer> {
     @Option(
             names = "--max-staleness",
             paramLabel = "DURATION",
-            description = "The node's max-staleness; release waits for it.")
+            description = "release: max-staleness of a node that never registered its own.")
     private @Nullable String maxStaleness;
 
     @Option(
@@ -108,10 +108,10 @@ final class FenceCommand implements Callable<Integer> {
     }
 
     /** In this order: no claim and no hit of the node may outlive the moment at which commits stop waiting for it. */
-    private static void release(Fence fence, String node, Duration maxStaleness, PrintWriter out)
+    private static void release(Fence fence, String node, Duration unregistered, PrintWriter out)
             throws InterruptedException {
         fence.announce(node);
-        Thread.sleep(maxStaleness.plus(MARGIN));
+        Thread.sleep(fence.lease(node).orElse(unregistered).plus(MARGIN));
         out.println("synchronous_standby_names = '" + fence.leave(node) + "'");
     }
 }

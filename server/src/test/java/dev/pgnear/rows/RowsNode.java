@@ -70,8 +70,8 @@ final class RowsNode implements AutoCloseable {
             throw new IllegalStateException("not loaded: " + mappings.trouble());
         }
         stream.start();
-        sampler =
-                new Sampler(target, "test", clock, 100, () -> coherence.status().appliedLsn(), coherence::sample);
+        sampler = new Sampler(
+                target, "test", 5000, clock, 100, () -> coherence.status().appliedLsn(), coherence::sample);
         pool = new BackendPool(
                 loop, NioSocketChannel.class, target, BackendSettings.named("rows"), clock, backendStats);
         pool.start();

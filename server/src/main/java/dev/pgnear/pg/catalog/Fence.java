@@ -6,8 +6,10 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Who must acknowledge a COMMIT: looks at and edits {@code synchronous_standby_names}. A node leaves in three steps (docs/COHERENCE.md,
@@ -64,6 +66,21 @@ public final class Fence {
         update("DELETE FROM local_cache.releases WHERE node = ?", node);
         set(wanted);
         return wanted;
+    }
+
+    /** How long the node may serve hits and claim to be fenced after it was last proven fresh, as it registered; empty if it never did. */
+    public Optional<Duration> lease(String node) {
+        String sql =
+                "SELECT (extract(epoch FROM max_staleness) * 1000)::bigint FROM local_cache.leases WHERE lower(node) = lower(?)";
+        try (PreparedStatement s = connection.prepareStatement(sql)) {
+            s.setString(1, node);
+            try (ResultSet r = s.executeQuery()) {
+                return r.next() ? Optional.of(Duration.ofMillis(r.getLong(1))) : Optional.empty();
+            }
+        } catch (SQLException e) {
+            throw ControlConnection.refused(
+                    "Cannot read local_cache.leases (run `pgnear setup` first, and use its role)", e);
+        }
     }
 
     /** Tells every sample from now on that the node is about to leave. */

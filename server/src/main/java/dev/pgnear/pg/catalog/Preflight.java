@@ -131,22 +131,29 @@ public final class Preflight {
                     setup + "   (as a superuser or the database's owner)");
             return false;
         }
-        boolean usable = bool("SELECT has_schema_privilege('local_cache', 'USAGE')")
-                && bool(
-                        "SELECT has_table_privilege('local_cache.mappings', 'SELECT') AND has_table_privilege('local_cache.releases', 'SELECT')"
-                                + " AND has_function_privilege('local_cache.schema_version()', 'EXECUTE')"
-                                + " AND has_function_privilege('local_cache.table_problem(oid)', 'EXECUTE')");
-        if (!usable) {
+        if (!bool("SELECT has_schema_privilege('local_cache', 'USAGE')")
+                || !bool("SELECT has_function_privilege('local_cache.schema_version()', 'EXECUTE')")) {
             problem("the role may not use schema local_cache", setup);
             return false;
         }
         long version = number("SELECT local_cache.schema_version()");
-        check(
-                version == Setup.VERSION,
-                "schema local_cache has version " + version,
-                "schema local_cache has version " + version + ", this pgnear needs " + Setup.VERSION,
-                version < Setup.VERSION ? "pgnear setup --postgres URL" : "Use the newer pgnear.");
-        return version == Setup.VERSION;
+        if (version != Setup.VERSION) {
+            problem(
+                    "schema local_cache has version " + version + ", this pgnear needs " + Setup.VERSION,
+                    version < Setup.VERSION ? setup : "Use the newer pgnear.");
+            return false;
+        }
+        ok("schema local_cache has version " + version);
+        boolean usable = bool("""
+                SELECT has_table_privilege('local_cache.mappings', 'SELECT') AND has_table_privilege('local_cache.releases', 'SELECT')
+                   AND has_table_privilege('local_cache.leases', 'SELECT') AND has_table_privilege('local_cache.leases', 'INSERT')
+                   AND has_table_privilege('local_cache.leases', 'UPDATE')
+                   AND has_function_privilege('local_cache.table_problem(oid)', 'EXECUTE')
+                   AND has_function_privilege('local_cache.is_published(oid)', 'EXECUTE')""");
+        if (!usable) {
+            problem("the role may not use the tables and functions of schema local_cache", setup);
+        }
+        return usable;
     }
 
     private void publication() throws SQLException {

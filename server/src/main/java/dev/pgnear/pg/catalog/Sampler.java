@@ -48,8 +48,13 @@ public final class Sampler implements AutoCloseable {
                    EXISTS (SELECT 1 FROM local_cache.releases x WHERE x.node = ?),
                    (SELECT array_agg(ARRAY[coalesce(r.application_name, ''), coalesce(r.state, ''), coalesce(r.sync_state, '')]) FROM pg_stat_replication r)""";
 
+    private static final String REGISTER = """
+            INSERT INTO local_cache.leases AS l (node, max_staleness) VALUES (?, ? * interval '1 millisecond')
+                ON CONFLICT (node) DO UPDATE SET max_staleness = excluded.max_staleness, registered_at = now()""";
+
     private final PgTarget target;
     private final String node;
+    private final long maxStalenessMillis;
     private final NanoClock clock;
     private final long intervalNanos;
     private final LongSupplier appliedLsn;
@@ -68,6 +73,7 @@ public final class Sampler implements AutoCloseable {
      * Starts sampling.
      *
      * @param node this node's name
+     * @param maxStalenessMillis the lease of hits, which is registered before the first sample of each connection
      * @param intervalMillis between looks; {@link Limits#SAMPLE_INTERVAL_MILLIS} in the product, at most 1000
      * @param appliedLsn everything up to it was applied; 0 while there is no stream
      * @param consumer gets each sample on the sampler's thread; must not block
@@ -75,12 +81,14 @@ public final class Sampler implements AutoCloseable {
     public Sampler(
             PgTarget target,
             String node,
+            long maxStalenessMillis,
             NanoClock clock,
             long intervalMillis,
             LongSupplier appliedLsn,
             Consumer<Sample> consumer) {
         this.target = target;
         this.node = node;
+        this.maxStalenessMillis = maxStalenessMillis;
         this.clock = clock;
         this.intervalNanos = TimeUnit.MILLISECONDS.toNanos(intervalMillis);
         this.appliedLsn = appliedLsn;
@@ -168,8 +176,18 @@ public final class Sampler implements AutoCloseable {
                     ControlConnection.DO_NOT_WAIT,
                     Map.of("connectTimeout", "2", "loginTimeout", "4", "socketTimeout", "2", "prepareThreshold", "1"));
             connection = c;
+            register(c);
         }
         return c;
+    }
+
+    /** Whoever takes this node out of synchronous_standby_names waits for what it registered; so nothing is claimed before. */
+    private void register(Connection c) throws SQLException {
+        try (PreparedStatement s = c.prepareStatement(REGISTER)) {
+            s.setString(1, node);
+            s.setLong(2, maxStalenessMillis);
+            s.executeUpdate();
+        }
     }
 
     private void disconnect() {

@@ -45,6 +45,14 @@ CREATE TABLE IF NOT EXISTS local_cache.releases (
 );
 COMMENT ON TABLE local_cache.releases IS 'Nodes that are about to leave synchronous_standby_names: they claim nothing while they are listed here.';
 
+-- Each node says here how long it may serve hits unproven, before it serves any: a release waits for that long.
+CREATE TABLE IF NOT EXISTS local_cache.leases (
+    node text PRIMARY KEY,
+    max_staleness interval NOT NULL,
+    registered_at timestamptz NOT NULL DEFAULT now()
+);
+COMMENT ON TABLE local_cache.leases IS 'How long each node may serve hits after it was last proven fresh.';
+
 CREATE OR REPLACE FUNCTION local_cache.schema_version() RETURNS integer
     LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
     AS $$ SELECT ${version} $$;
@@ -215,6 +223,7 @@ CREATE OR REPLACE FUNCTION local_cache.tell(content text) RETURNS void
 AS $$ SELECT pg_logical_emit_message(true, 'pgnear', content) $$;
 
 -- Puts the table into the publication as whole rows, or takes it out; true if something had to be changed.
+-- PostgreSQL locks the publication until the end of the transaction: two open transactions that both have to change it wait for each other.
 CREATE OR REPLACE FUNCTION local_cache.publish(target oid, wanted boolean) RETURNS boolean
     LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -477,48 +486,60 @@ CREATE OR REPLACE FUNCTION local_cache.on_ddl() RETURNS event_trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    relids oid[];
-    broad boolean;
+    relids oid[] := '{}';
+    broad boolean := false;
+    cmd record;
     pub record;
 BEGIN
-    IF NOT EXISTS (SELECT 1 FROM local_cache.mappings) THEN
+    -- The frequent case first, temporary tables above all: a new table concerns others only as their child.
+    IF tg_tag = 'CREATE TABLE' THEN
+        IF NOT EXISTS (SELECT 1 FROM pg_event_trigger_ddl_commands() c JOIN pg_inherits i ON i.inhrelid = c.objid
+                JOIN local_cache.mappings m ON m.relid = i.inhparent) THEN
+            RETURN;
+        END IF;
+    ELSIF NOT EXISTS (SELECT 1 FROM local_cache.mappings) THEN
         RETURN;
     END IF;
-    WITH commands AS (
-        SELECT c.classid, c.objid, c.command_tag, upper(c.object_type) AS object_type
-            FROM pg_event_trigger_ddl_commands() c WHERE c.schema_name IS DISTINCT FROM 'pg_temp'
-    ), direct(relid) AS (
-        SELECT c.objid FROM commands c WHERE c.classid = 'pg_class'::regclass
-        UNION SELECT i.indrelid FROM commands c JOIN pg_index i ON i.indexrelid = c.objid WHERE c.classid = 'pg_class'::regclass
-        UNION SELECT t.conrelid FROM commands c JOIN pg_constraint t ON t.oid = c.objid WHERE c.classid = 'pg_constraint'::regclass
-        UNION SELECT p.polrelid FROM commands c JOIN pg_policy p ON p.oid = c.objid WHERE c.classid = 'pg_policy'::regclass
-        UNION SELECT t.tgrelid FROM commands c JOIN pg_trigger t ON t.oid = c.objid WHERE c.classid = 'pg_trigger'::regclass
-        UNION SELECT r.ev_class FROM commands c JOIN pg_rewrite r ON r.oid = c.objid WHERE c.classid = 'pg_rewrite'::regclass
-        UNION SELECT r.prrelid FROM commands c JOIN pg_publication_rel r ON r.oid = c.objid JOIN pg_publication p ON p.oid = r.prpubid
-            WHERE c.classid = 'pg_publication_rel'::regclass AND p.pubname = 'pgnear'
-    ), family(relid) AS (
-        SELECT d.relid FROM direct d
-        UNION SELECT i.inhparent FROM direct d JOIN pg_inherits i ON i.inhrelid = d.relid
-        UNION SELECT i.inhrelid FROM direct d JOIN pg_inherits i ON i.inhparent = d.relid
-    )
-    SELECT (SELECT array_agg(f.relid) FROM family f),
-           EXISTS (SELECT 1 FROM commands c WHERE
-               -- GRANT and REVOKE do not say on what
-               c.classid IS NULL AND c.object_type IN ('TABLE', 'COLUMN', 'SCHEMA')
-               OR c.command_tag IN ('ALTER TYPE', 'ALTER DOMAIN', 'ALTER SCHEMA', 'CREATE CAST')
-               OR c.classid = 'pg_proc'::regclass AND EXISTS (SELECT 1 FROM pg_cast t WHERE t.castfunc = c.objid)
-               OR c.classid = 'pg_publication'::regclass AND EXISTS (SELECT 1 FROM pg_publication p WHERE p.oid = c.objid AND p.pubname = 'pgnear')
-               -- the row type of another table that is the type of somebody's column
-               OR c.classid = 'pg_class'::regclass AND c.command_tag = 'ALTER TABLE' AND EXISTS (
-                   SELECT 1 FROM pg_class r JOIN pg_type t ON t.oid = r.reltype
-                       JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid IN (t.oid, t.typarray)
-                       WHERE r.oid = c.objid AND (d.classid = 'pg_class'::regclass AND d.objsubid > 0
-                           OR d.classid = 'pg_type'::regclass AND d.objid <> t.typarray)))
-        INTO relids, broad;
+    -- One look-up by oid for each command: joins would be planned for a thousand commands and read whole catalogs.
+    FOR cmd IN SELECT c.classid, c.objid, c.command_tag, upper(c.object_type) AS object_type
+            FROM pg_event_trigger_ddl_commands() c WHERE c.schema_name IS DISTINCT FROM 'pg_temp' LOOP
+        IF cmd.classid = 'pg_class'::regclass THEN
+            relids := relids || coalesce((SELECT i.indrelid FROM pg_index i WHERE i.indexrelid = cmd.objid), cmd.objid);
+            -- the row type of another table that is the type of somebody's column
+            broad := broad OR cmd.command_tag = 'ALTER TABLE' AND EXISTS (
+                SELECT 1 FROM pg_class r JOIN pg_type t ON t.oid = r.reltype
+                    JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid IN (t.oid, t.typarray)
+                    WHERE r.oid = cmd.objid AND (d.classid = 'pg_class'::regclass AND d.objsubid > 0
+                        OR d.classid = 'pg_type'::regclass AND d.objid <> t.typarray));
+        ELSIF cmd.classid = 'pg_constraint'::regclass THEN
+            relids := relids || (SELECT t.conrelid FROM pg_constraint t WHERE t.oid = cmd.objid);
+        ELSIF cmd.classid = 'pg_policy'::regclass THEN
+            relids := relids || (SELECT t.polrelid FROM pg_policy t WHERE t.oid = cmd.objid);
+        ELSIF cmd.classid = 'pg_trigger'::regclass THEN
+            relids := relids || (SELECT t.tgrelid FROM pg_trigger t WHERE t.oid = cmd.objid);
+        ELSIF cmd.classid = 'pg_rewrite'::regclass THEN
+            relids := relids || (SELECT t.ev_class FROM pg_rewrite t WHERE t.oid = cmd.objid);
+        ELSIF cmd.classid = 'pg_publication_rel'::regclass THEN
+            relids := relids || (SELECT t.prrelid FROM pg_publication_rel t JOIN pg_publication p ON p.oid = t.prpubid
+                WHERE t.oid = cmd.objid AND p.pubname = 'pgnear');
+        ELSIF cmd.classid = 'pg_publication'::regclass THEN
+            broad := broad OR EXISTS (SELECT 1 FROM pg_publication p WHERE p.oid = cmd.objid AND p.pubname = 'pgnear');
+        ELSIF cmd.classid = 'pg_proc'::regclass THEN
+            broad := broad OR EXISTS (SELECT 1 FROM pg_cast t WHERE t.castfunc = cmd.objid);
+        ELSIF cmd.classid IS NULL THEN
+            -- GRANT and REVOKE do not say on what
+            broad := broad OR cmd.object_type IN ('TABLE', 'COLUMN', 'SCHEMA');
+        END IF;
+        broad := broad OR cmd.command_tag IN ('ALTER TYPE', 'ALTER DOMAIN', 'ALTER SCHEMA', 'CREATE CAST');
+    END LOOP;
     IF broad THEN
         PERFORM local_cache.tell('ddl 0 ' || tg_tag);
     END IF;
-    PERFORM local_cache.touched(relids, tg_tag);
+    relids := relids || ARRAY(SELECT i.inhparent FROM pg_inherits i WHERE i.inhrelid = ANY (relids))
+        || ARRAY(SELECT i.inhrelid FROM pg_inherits i WHERE i.inhparent = ANY (relids));
+    IF EXISTS (SELECT 1 FROM local_cache.mappings m WHERE m.relid = ANY (relids)) THEN
+        PERFORM local_cache.touched(relids, tg_tag);
+    END IF;
     IF tg_tag = 'ALTER PUBLICATION' THEN
         SELECT * INTO pub FROM pg_publication p WHERE p.pubname = 'pgnear';
         IF FOUND AND NOT (pub.pubinsert AND pub.pubupdate AND pub.pubdelete AND pub.pubtruncate AND pub.pubviaroot) THEN
@@ -536,12 +557,16 @@ CREATE OR REPLACE FUNCTION local_cache.on_drop() RETURNS event_trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    relids oid[];
-    unpublished oid[];
+    relids oid[] := '{}';
+    unpublished oid[] := '{}';
     broad boolean;
+    indexes boolean;
+    tables boolean;
+    obj record;
     item oid;
 BEGIN
-    IF NOT EXISTS (SELECT 1 FROM local_cache.mappings) THEN
+    IF NOT EXISTS (SELECT 1 FROM pg_event_trigger_dropped_objects() d WHERE NOT d.is_temporary)
+            OR NOT EXISTS (SELECT 1 FROM local_cache.mappings) THEN
         RETURN;
     END IF;
     FOR item IN DELETE FROM local_cache.mappings m
@@ -550,30 +575,41 @@ BEGIN
             RETURNING m.relid LOOP
         PERFORM local_cache.tell('mapping ' || item);
     END LOOP;
-    WITH dropped AS MATERIALIZED (
-        SELECT d.classid, d.objid, d.objsubid, d.object_type, d.address_names AS names, d.address_args AS args
-            FROM pg_event_trigger_dropped_objects() d WHERE NOT d.is_temporary
-    ), mapped AS (
-        SELECT m.relid, c.relname, n.nspname, c.relreplident, c.relhassubclass
-            FROM local_cache.mappings m JOIN pg_class c ON c.oid = m.relid JOIN pg_namespace n ON n.oid = c.relnamespace
-    )
-    SELECT (SELECT array_agg(m.relid) FROM mapped m WHERE EXISTS (SELECT 1 FROM dropped d WHERE
-               d.classid = 'pg_class'::regclass AND d.objid = m.relid
-               OR d.object_type = 'index' AND m.relreplident = 'i'
-               OR d.object_type = 'table' AND m.relhassubclass
-               OR d.object_type IN ('table constraint', 'policy', 'trigger', 'rule') AND d.names[1] = m.nspname AND d.names[2] = m.relname)),
-           -- taken out of the publication on purpose: respected until reconcile_table
-           (SELECT array_agg(m.relid) FROM mapped m WHERE EXISTS (SELECT 1 FROM dropped d WHERE
-               d.object_type = 'publication relation' AND d.names[1] = m.nspname AND d.names[2] = m.relname AND d.args[1] = 'pgnear')),
-           EXISTS (SELECT 1 FROM dropped d WHERE d.object_type = 'cast' OR d.object_type = 'publication' AND d.names[1] = 'pgnear')
-        INTO relids, unpublished, broad;
+    FOR obj IN SELECT d.classid, d.objid, d.object_type, d.address_names AS names, d.address_args AS args
+            FROM pg_event_trigger_dropped_objects() d
+            WHERE NOT d.is_temporary AND (d.object_type IN ('table constraint', 'policy', 'trigger', 'rule', 'publication relation')
+                OR d.classid = 'pg_class'::regclass AND d.objsubid > 0) LOOP
+        IF obj.classid = 'pg_class'::regclass THEN
+            relids := relids || obj.objid;
+        ELSE
+            item := (SELECT c.oid FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid
+                WHERE n.nspname = obj.names[1] AND c.relname = obj.names[2]);
+            IF obj.object_type <> 'publication relation' THEN
+                relids := relids || item;
+            ELSIF obj.args[1] = 'pgnear' THEN
+                -- taken out of the publication on purpose: respected until reconcile_table
+                unpublished := unpublished || item;
+            END IF;
+        END IF;
+    END LOOP;
+    SELECT coalesce(bool_or(d.object_type = 'index'), false), coalesce(bool_or(d.object_type = 'table'), false),
+           coalesce(bool_or(d.object_type = 'cast' OR d.object_type = 'publication' AND d.address_names[1] = 'pgnear'), false)
+        INTO indexes, tables, broad
+        FROM pg_event_trigger_dropped_objects() d WHERE NOT d.is_temporary;
+    IF indexes OR tables THEN
+        -- perhaps the index was somebody's identity, or the table somebody's last child
+        relids := relids || ARRAY(SELECT m.relid FROM local_cache.mappings m JOIN pg_class c ON c.oid = m.relid
+            WHERE indexes AND c.relreplident = 'i' OR tables AND c.relhassubclass);
+    END IF;
     IF broad THEN
         PERFORM local_cache.tell('ddl 0 ' || tg_tag);
     END IF;
-    FOREACH item IN ARRAY coalesce(unpublished, '{}') LOOP
+    FOR item IN SELECT m.relid FROM local_cache.mappings m WHERE m.relid = ANY (unpublished) LOOP
         PERFORM local_cache.tell('ddl ' || item || ' ' || tg_tag);
     END LOOP;
-    PERFORM local_cache.touched(relids, tg_tag);
+    IF EXISTS (SELECT 1 FROM local_cache.mappings m WHERE m.relid = ANY (relids)) THEN
+        PERFORM local_cache.touched(relids, tg_tag);
+    END IF;
 EXCEPTION WHEN OTHERS THEN
     RAISE LOG 'pgnear: event trigger on % failed: %', tg_tag, SQLERRM;
     PERFORM pg_logical_emit_message(true, 'pgnear', 'ddl 0 ' || tg_tag);

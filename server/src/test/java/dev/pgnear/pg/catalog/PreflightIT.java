@@ -75,8 +75,8 @@ class PreflightIT {
         assertThat(findings)
                 .extracting(Finding::what)
                 .containsExactly(
-                        "the role may not see the state of walsenders, so the node cannot know that it is fenced",
-                        "fenced was asked for, but synchronous_standby_names is empty");
+                        "the role may not see the state of walsenders, so the node cannot know that it is fenced and serves as degraded",
+                        "fenced was asked for, but synchronous_standby_names is empty: the node will serve as degraded until it joins");
         db.sql(findings.getFirst().fix());
         assertThat(notOk("node", true)).hasSize(1);
         db.sql("revoke pg_monitor from node");

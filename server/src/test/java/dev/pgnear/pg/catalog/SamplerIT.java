@@ -67,7 +67,7 @@ class SamplerIT {
     }
 
     private Sampler sampler(PgTarget target) {
-        return new Sampler(target, "n1", System::nanoTime, 50, applied::get, samples::add);
+        return new Sampler(target, "n1", 1500, System::nanoTime, 50, applied::get, samples::add);
     }
 
     private Sample next() {
@@ -117,12 +117,14 @@ class SamplerIT {
     }
 
     private void awaitReason(String part) {
-        await().atMost(Duration.ofSeconds(15)).untilAsserted(() -> assertThat(next().reason()).contains(part));
+        await().atMost(Duration.ofSeconds(15))
+                .untilAsserted(() -> assertThat(next().reason()).contains(part));
         assertThat(samples.getLast().required()).isFalse();
     }
 
     private void awaitRequired() {
-        await().atMost(Duration.ofSeconds(15)).untilAsserted(() -> assertThat(next().reason()).isEmpty());
+        await().atMost(Duration.ofSeconds(15))
+                .untilAsserted(() -> assertThat(next().reason()).isEmpty());
         assertThat(samples.getLast().required()).isTrue();
     }
 
@@ -154,6 +156,8 @@ class SamplerIT {
         }
         int count = samples.size();
         await().until(() -> "0".equals(db.query("select count(*) from pg_stat_activity where application_name = 'n1 sampler'")));
+        await().until(() ->
+                "0".equals(db.query("select count(*) from pg_stat_activity where application_name = 'n1 sampler'")));
         assertThat(samples).hasSize(count);
     }
 
@@ -179,6 +183,8 @@ class SamplerIT {
                 }
                 awaitRequired();
                 try (Connection c = ControlConnection.openLocal(db.target(), "test")) {
+                    assertThat(new Fence(c).lease("N1")).contains(Duration.ofMillis(1500));
+                    assertThat(new Fence(c).lease("n2")).isEmpty();
                     new Fence(c).announce("n1");
                     awaitReason("release is announced");
                     assertThat(new Fence(c).leave("n1")).isEqualTo(SynchronousStandbys.NONE);
