@@ -188,7 +188,10 @@ public final class Server implements AutoCloseable {
     }
 
     private java.sql.Connection controlConnection() throws java.sql.SQLException {
-        return ControlConnection.open(target, configuration.text(ConfigKey.NODE_NAME) + "-control");
+        java.sql.Connection c = ControlConnection.open(target, configuration.text(ConfigKey.NODE_NAME) + "-control");
+        // a link that was cut without a FIN must not silence the control plane for ever
+        c.setNetworkTimeout(Runnable::run, Limits.CONTROL_SILENCE_MILLIS);
+        return c;
     }
 
     private void run() throws InterruptedException {

@@ -35,6 +35,9 @@ final class Partition {
     /** Reads without the lock before a reader takes it. */
     private static final int TRIES = 4;
 
+    /** Looks at an odd version before the try counts as failed; a change seldom takes longer. */
+    private static final int SPINS = 64;
+
     /** Buckets that a reader without the lock looks at; more only occur if many hashes collide. */
     private static final int OPTIMISTIC_BUCKETS = 16;
 
@@ -67,13 +70,12 @@ final class Partition {
 
     int get(int space, long hash, byte[] key, int offset, int length, ValueSink sink) {
         for (int i = 0; i < TRIES; i++) {
-            long seen = (long) VERSION.getAcquire(this);
+            long seen = evenVersion();
             int result =
                     (seen & 1) != 0 ? RETRY : tryGet(seen, OPTIMISTIC_BUCKETS, space, hash, key, offset, length, sink);
             if (result != RETRY) {
                 return result;
             }
-            Thread.onSpinWait();
         }
         lock.lock();
         try {
@@ -115,13 +117,12 @@ final class Partition {
 
     long lsn(int space, long hash, byte[] key, int offset, int length) {
         for (int i = 0; i < TRIES; i++) {
-            long seen = (long) VERSION.getAcquire(this);
+            long seen = evenVersion();
             long result =
                     (seen & 1) != 0 ? RETRY_LSN : tryLsn(seen, OPTIMISTIC_BUCKETS, space, hash, key, offset, length);
             if (result != RETRY_LSN) {
                 return result;
             }
-            Thread.onSpinWait();
         }
         lock.lock();
         try {
@@ -143,6 +144,16 @@ final class Partition {
     /** The key's entry or {@link dev.pgnear.memory.SlabAllocator#NONE}; the lock's holder. */
     long find(int space, long hash, byte[] key) {
         return index.find(space, hash, key, 0, key.length, ALL_BUCKETS);
+    }
+
+    /** The version, odd only if it stayed so for a while. */
+    private long evenVersion() {
+        long seen = (long) VERSION.getAcquire(this);
+        for (int i = 0; (seen & 1) != 0 && i < SPINS; i++) {
+            Thread.onSpinWait();
+            seen = (long) VERSION.getAcquire(this);
+        }
+        return seen;
     }
 
     private boolean isStill(long seen) {

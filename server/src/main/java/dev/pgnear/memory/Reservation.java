@@ -19,6 +19,9 @@ final class Reservation {
     /** {@code MAP_ANONYMOUS | MAP_NORESERVE} of {@code <sys/mman.h>}. */
     private static final int LINUX_FLAGS = 0x20 | 0x4000;
 
+    /** {@code MADV_HUGEPAGE}: random reads of a large cache miss the TLB much less. A wish; refusal changes nothing. */
+    private static final int LINUX_HUGE_PAGES = 14;
+
     private static final int MAC_FLAGS = 0x1000 | 0x40;
     private static final long MAP_FAILED = -1;
 
@@ -27,7 +30,9 @@ final class Reservation {
     static MemorySegment reserve(long bytes, Arena arena) {
         String system = System.getProperty("os.name", "").toLowerCase(Locale.ROOT);
         if (system.contains("linux")) {
-            return map(bytes, MAP_PRIVATE | LINUX_FLAGS, arena);
+            MemorySegment mapped = map(bytes, MAP_PRIVATE | LINUX_FLAGS, arena);
+            wishForHugePages(mapped);
+            return mapped;
         }
         if (system.contains("mac")) {
             return map(bytes, MAP_PRIVATE | MAC_FLAGS, arena);
@@ -49,6 +54,20 @@ final class Reservation {
             throw e;
         } catch (Throwable e) {
             throw new IllegalStateException(refusal(bytes), e);
+        }
+    }
+
+    private static void wishForHugePages(MemorySegment mapped) {
+        MethodHandle madvise = function(
+                "madvise",
+                FunctionDescriptor.of(
+                        ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
+        try {
+            int ignored = (int) madvise.invokeExact(mapped, mapped.byteSize(), LINUX_HUGE_PAGES);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new IllegalStateException("madvise failed", e);
         }
     }
 

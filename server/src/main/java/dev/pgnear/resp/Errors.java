@@ -35,9 +35,8 @@ public final class Errors {
     public static String unknownCommand(Request request) {
         StringBuilder args = new StringBuilder();
         for (int i = 1; i < request.count() && args.length() < SHOWN_BYTES; i++) {
-            args.append('\'')
-                    .append(shown(request, i, SHOWN_BYTES - args.length()))
-                    .append("' ");
+            String shown = shown(request, i, SHOWN_BYTES - args.length());
+            args.append('\'').append(shown).append("' ");
         }
         return "ERR unknown command '" + shown(request, 0, SHOWN_BYTES) + "', with args beginning with: " + args;
     }

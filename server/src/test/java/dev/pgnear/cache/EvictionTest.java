@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.pgnear.base.Check;
 import dev.pgnear.memory.SizeClasses;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -27,6 +30,20 @@ class EvictionTest {
         put(0, rows, 100);
         assertThat(cache.stats().evictions()).isZero();
         assertThat(hits(0, rows)).isEqualTo(rows);
+    }
+
+    @Test
+    void aLargeBudgetTakesNoMemoryBeforeItIsUsed() throws IOException {
+        long before = residentBytes();
+        OffHeapCache large = new OffHeapCache(8L << 30);
+        new CacheDriver(large).put(large.newSpace(), key(1), new byte[1000]);
+        assertThat(residentBytes() - before).isLessThan(256 << 20);
+        CacheVerifier.verify(large);
+    }
+
+    /** Resident memory of this process: the second field of {@code /proc/self/statm}, in pages. */
+    private static long residentBytes() throws IOException {
+        return Long.parseLong(Files.readString(Path.of("/proc/self/statm")).split(" ", -1)[1]) * 4096;
     }
 
     @Test

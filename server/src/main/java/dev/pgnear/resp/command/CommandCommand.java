@@ -54,7 +54,7 @@ final class CommandCommand {
         spec.categories().forEach(c -> reply.simple("@" + c));
         reply.set(0);
         keySpecifications(spec, reply);
-        reply.array(spec.subcommands().size());
+        reply.set(spec.subcommands().size());
         spec.subcommands().forEach(sub -> info(sub, reply));
     }
 

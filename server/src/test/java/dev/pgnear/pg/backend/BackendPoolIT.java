@@ -304,4 +304,38 @@ class BackendPoolIT {
             assertThat(p.text(ECHO, int4(3))).isEqualTo("3");
         }
     }
+
+    @Test
+    void aFrozenSessionIsPassedByAndReplaced() throws Exception {
+        try (TestPool p = new TestPool(pg.url())) {
+            long frozen = Long.parseLong(p.text(new Statement("select pg_backend_pid()::text")));
+            TestPostgres.signal("STOP", frozen);
+            try {
+                CompletableFuture<Answer> hanging = p.ask(300, T, int4(1));
+                assertThat(failure(hanging)).isInstanceOf(BackendTimeout.class);
+                assertThat(p.text(ECHO, int4(1))).isEqualTo("1");
+                assertThat(p.text(T, int4(1))).isEqualTo("t1");
+                await().until(() -> p.stats.lostConnections.sum() == 1);
+            } finally {
+                TestPostgres.signal("CONT", frozen);
+            }
+        }
+    }
+
+    @Test
+    void aWriteIsNeverSentTwice() throws Exception {
+        Statement slow = new Statement("select pg_sleep(0.2)::text");
+        Statement write = Statement.write("insert into u values ($1, 'new') returning v");
+        try (TestPool p = new TestPool(pg.url())) {
+            p.text(ECHO, int4(0));
+            CompletableFuture<Answer> first = p.ask(slow);
+            CompletableFuture<Answer> second = p.ask(write, int4(2000));
+            CompletableFuture<Answer> third = p.ask(ECHO, int4(3));
+            assertThat(third.join().nanos()).isLessThan(TimeUnit.MILLISECONDS.toNanos(180));
+            assertThat(second.join().rows()).containsExactly("new");
+            assertThat(second.join().nanos()).isGreaterThan(TimeUnit.MILLISECONDS.toNanos(180));
+            assertThat(first.join().rows()).hasSize(1);
+            assertThat(p.stats.resent.sum()).isEqualTo(1);
+        }
+    }
 }
