@@ -289,7 +289,8 @@ class RowReadsIT {
                 pg.sql("REVOKE readers FROM node");
                 await().untilAsserted(() -> assertThat(node.read("items:1"))
                         .isEqualTo("ERR PostgreSQL: 42501 permission denied for table items"));
-                await().untilAsserted(() -> assertThat(bypassReason(node, "items")).contains("may not SELECT"));
+                await().untilAsserted(
+                                () -> assertThat(bypassReason(node, "items")).contains("may not SELECT"));
                 pg.sql("GRANT SELECT ON items TO node");
                 await().untilAsserted(
                                 () -> assertThat(node.read("items:1")).isEqualTo("hit {\"id\":1,\"name\":\"one\"}"));

@@ -60,8 +60,15 @@ class BackendConnectionTest implements BackendConnection.Owner {
         send("b");
         receive(
                 bytes,
-                PARSE_COMPLETE + BIND_COMPLETE + ROW_A + ROW_A + COMMAND_COMPLETE + READY + BIND_COMPLETE
-                        + error("ERROR", "22012", "no") + READY);
+                PARSE_COMPLETE
+                        + BIND_COMPLETE
+                        + ROW_A
+                        + ROW_A
+                        + COMMAND_COMPLETE
+                        + READY
+                        + BIND_COMPLETE
+                        + error("ERROR", "22012", "no")
+                        + READY);
         assertThat(events).containsExactly("a row a", "a row a", "a complete 2", "answered", "b no", "answered");
     }
 
