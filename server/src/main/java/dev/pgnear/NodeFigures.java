@@ -21,7 +21,12 @@ final class NodeFigures {
     private NodeFigures() {}
 
     static void register(
-            Stats stats, Cache cache, Coherence coherence, InvalidationStream stream, RowStats rows, LiveMappings mappings) {
+            Stats stats,
+            Cache cache,
+            Coherence coherence,
+            InvalidationStream stream,
+            RowStats rows,
+            LiveMappings mappings) {
         cacheFigures(stats, cache);
         coherenceFigures(stats, coherence, stream);
         stats.register(Stat.DATABASE_READS, () -> rows.total().databaseReads());
@@ -29,7 +34,9 @@ final class NodeFigures {
     }
 
     private static void cacheFigures(Stats stats, Cache cache) {
-        stats.register(Stat.ENTRIES, () -> cache.stats().positiveEntries() + cache.stats().negativeEntries());
+        stats.register(
+                Stat.ENTRIES,
+                () -> cache.stats().positiveEntries() + cache.stats().negativeEntries());
         stats.register(Stat.POSITIVE_ENTRIES, () -> cache.stats().positiveEntries());
         stats.register(Stat.NEGATIVE_ENTRIES, () -> cache.stats().negativeEntries());
         stats.register(Stat.EVICTIONS, () -> cache.stats().evictions());
@@ -47,18 +54,23 @@ final class NodeFigures {
         counter(stats, coherence, Stat.DIRTY_KEY_LIMIT_FALLBACKS, Counter.DIRTY_KEY_LIMIT_FALLBACKS);
         for (Counter c : Counter.values()) {
             if (c.label().startsWith("flushes_")) {
-                stats.registerFlushes(c.label().substring("flushes_".length()), () -> coherence.counters().get(c));
+                stats.registerFlushes(
+                        c.label().substring("flushes_".length()),
+                        () -> coherence.counters().get(c));
             }
         }
-        stats.registerText(Stat.COHERENCE, () -> coherence.status().mode().name().toLowerCase(Locale.ROOT));
+        stats.registerText(
+                Stat.COHERENCE, () -> coherence.status().mode().name().toLowerCase(Locale.ROOT));
         stats.registerText(Stat.COHERENCE_REASON, () -> coherence.status().reason());
-        stats.registerText(Stat.STREAM_STATE, () -> coherence.status().state().name().toLowerCase(Locale.ROOT));
+        stats.registerText(
+                Stat.STREAM_STATE, () -> coherence.status().state().name().toLowerCase(Locale.ROOT));
         stats.registerText(Stat.APPLIED_LSN, () -> Lsn.format(coherence.status().appliedLsn()));
         stats.register(Stat.HITS_ALLOWED, () -> coherence.status().hitsAllowed() ? 1 : 0);
         stats.register(Stat.FENCES_CURRENT, () -> coherence.status().fences());
         stats.register(Stat.FILLS_IN_FLIGHT, () -> coherence.status().fillsInFlight());
         stats.register(Stat.STREAM_LAG_MS, () -> lagMillis(coherence.status()));
-        stats.register(Stat.STREAM_LAG_BYTES, () -> Math.max(0, stream.status().receivedLsn() - coherence.appliedLsn()));
+        stats.register(
+                Stat.STREAM_LAG_BYTES, () -> Math.max(0, stream.status().receivedLsn() - coherence.appliedLsn()));
         stats.register(Stat.STREAM_RECONNECTS, () -> stream.status().counters().reconnects());
     }
 

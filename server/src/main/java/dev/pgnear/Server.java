@@ -167,7 +167,10 @@ public final class Server implements AutoCloseable {
         try {
             return new OffHeapCache(budget);
         } catch (IllegalStateException e) {
-            throw new UserError("The memory budget of " + budget + " bytes cannot be had (" + e.getMessage() + "); give a smaller --memory-budget.", e);
+            throw new UserError(
+                    "The memory budget of " + budget + " bytes cannot be had (" + e.getMessage()
+                            + "); give a smaller --memory-budget.",
+                    e);
         }
     }
 
@@ -176,13 +179,19 @@ public final class Server implements AutoCloseable {
         for (Preflight.Finding f : findings) {
             if (f.level() == Preflight.Level.PROBLEM) {
                 String what = f.what().replaceAll("[.;]$", "");
-                throw new UserError(f.fix().isEmpty() ? f.what() : what + "; mend it with: " + f.fix() + " (`pgnear check` shows everything).");
+                throw new UserError(
+                        f.fix().isEmpty()
+                                ? f.what()
+                                : what + "; mend it with: " + f.fix() + " (`pgnear check` shows everything).");
             }
         }
     }
 
     private java.sql.Connection controlConnection() throws java.sql.SQLException {
-        return ControlConnection.open(target, configuration.text(ConfigKey.NODE_NAME) + "-control");
+        java.sql.Connection c = ControlConnection.open(target, configuration.text(ConfigKey.NODE_NAME) + "-control");
+        // a link that was cut without a FIN must not silence the control plane for ever
+        c.setNetworkTimeout(Runnable::run, Limits.CONTROL_SILENCE_MILLIS);
+        return c;
     }
 
     private void run() throws InterruptedException {
@@ -194,19 +203,23 @@ public final class Server implements AutoCloseable {
         started.push(mappings);
         stream.start();
         started.push(stream);
-        started.push(new Sampler(target, node, clock, Limits.SAMPLE_INTERVAL_MILLIS, coherence::appliedLsn, coherence::sample));
+        started.push(new Sampler(
+                target, node, clock, Limits.SAMPLE_INTERVAL_MILLIS, coherence::appliedLsn, coherence::sample));
         started.push(reclaimer());
         int threads = configuration.number(ConfigKey.THREADS);
-        EventLoopGroup loops = transport.newEventLoops(threads == 0 ? Runtime.getRuntime().availableProcessors() : threads, "pgnear-loop");
+        EventLoopGroup loops = transport.newEventLoops(
+                threads == 0 ? Runtime.getRuntime().availableProcessors() : threads, "pgnear-loop");
         started.push(() -> loops.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(2500));
         started.push(() -> pools.values().forEach(p -> p.close().awaitUninterruptibly(500)));
         if (!mappings.awaitLoaded(LOAD_LIMIT)) {
             String trouble = mappings.trouble();
-            throw new UserError("The attached tables could not be read" + (trouble == null ? " in time" : " (" + trouble + ")") + "; run `pgnear check`.");
+            throw new UserError("The attached tables could not be read"
+                    + (trouble == null ? " in time" : " (" + trouble + ")") + "; run `pgnear check`.");
         }
         figures();
         if (!configuration.flag(ConfigKey.NO_RESP)) {
-            resp = openResp(new InetSocketAddress(bind, configuration.number(ConfigKey.RESP_PORT)), tokens, transport, loops);
+            resp = openResp(
+                    new InetSocketAddress(bind, configuration.number(ConfigKey.RESP_PORT)), tokens, transport, loops);
         }
         if (!configuration.flag(ConfigKey.NO_HTTP)) {
             admin = openAdmin(new InetSocketAddress(bind, configuration.number(ConfigKey.HTTP_PORT)));
@@ -218,7 +231,8 @@ public final class Server implements AutoCloseable {
         try {
             return InetAddress.getByName(address);
         } catch (UnknownHostException e) {
-            throw UserError.usage("The address \"" + address + "\" of --bind is not known here; give one of this machine's addresses.");
+            throw UserError.usage("The address \"" + address
+                    + "\" of --bind is not known here; give one of this machine's addresses.");
         }
     }
 
@@ -254,7 +268,8 @@ public final class Server implements AutoCloseable {
         return () -> LockSupport.unpark(t);
     }
 
-    private Listener openResp(InetSocketAddress address, AccessTokens tokens, Transport transport, EventLoopGroup loops) {
+    private Listener openResp(
+            InetSocketAddress address, AccessTokens tokens, Transport transport, EventLoopGroup loops) {
         Map<String, String> shown = new LinkedHashMap<>();
         for (ConfigKey k : ConfigKey.values()) {
             if (!k.secret()) {
@@ -271,7 +286,13 @@ public final class Server implements AutoCloseable {
                 version == null ? "development" : version,
                 shown);
         RespDoor door = new RespDoor(
-                settings, Commands.table(), loop -> rows(loop, transport), scopes, stats, clock, InstantSource.system());
+                settings,
+                Commands.table(),
+                loop -> rows(loop, transport),
+                scopes,
+                stats,
+                clock,
+                InstantSource.system());
         try {
             Listener l = Listener.open("resp", address, loops, transport.serverChannel(), door);
             started.push(() -> l.stop(STOP_MILLIS));
@@ -285,9 +306,11 @@ public final class Server implements AutoCloseable {
     private RowSource rows(EventExecutor loop, Transport transport) {
         BackendSettings settings = new BackendSettings(
                 configuration.text(ConfigKey.NODE_NAME) + "-fill",
-                Math.toIntExact(configuration.duration(ConfigKey.STATEMENT_TIMEOUT).toMillis()),
+                Math.toIntExact(
+                        configuration.duration(ConfigKey.STATEMENT_TIMEOUT).toMillis()),
                 Math.toIntExact(configuration.duration(ConfigKey.LOCK_TIMEOUT).toMillis()));
-        BackendPool pool = new BackendPool((EventLoop) loop, transport.clientChannel(), target, settings, clock, backendStats);
+        BackendPool pool =
+                new BackendPool((EventLoop) loop, transport.clientChannel(), target, settings, clock, backendStats);
         pools.put(loop, pool);
         RowLoader loader = new RowLoader(loop, coherence, pool, mappings, rowStats, clock);
         return new ParsedRows(new KeyParser(target.database(), mappings), loader);

@@ -17,34 +17,55 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule layers = Architectures.layeredArchitecture()
             .consideringOnlyDependenciesInLayers()
-            .layer("base").definedBy("dev.pgnear.base..")
-            .layer("memory").definedBy("dev.pgnear.memory..")
-            .layer("cache").definedBy("dev.pgnear.cache..")
-            .layer("coherence").definedBy("dev.pgnear.coherence..")
-            .layer("wire").definedBy("dev.pgnear.pg.wire..")
-            .layer("backend").definedBy("dev.pgnear.pg.backend..")
-            .layer("catalog").definedBy("dev.pgnear.pg.catalog..")
-            .layer("replication").definedBy("dev.pgnear.pg.replication..")
-            .layer("rows").definedBy("dev.pgnear.rows..")
-            .layer("resp").definedBy("dev.pgnear.resp..")
-            .layer("server").definedBy("dev.pgnear")
-            .layer("admin").definedBy("dev.pgnear.admin..")
-            .layer("cli").definedBy("dev.pgnear.cli..")
-            .whereLayer("memory").mayOnlyBeAccessedByLayers("cache")
-            .whereLayer("cache").mayOnlyBeAccessedByLayers("coherence", "catalog", "rows", "resp", "server")
-            .whereLayer("coherence").mayOnlyBeAccessedByLayers("wire", "backend", "catalog", "replication", "rows", "resp", "admin", "server", "cli")
-            .whereLayer("backend").mayOnlyBeAccessedByLayers("rows", "server")
-            .whereLayer("replication").mayOnlyBeAccessedByLayers("server")
-            .whereLayer("rows").mayOnlyBeAccessedByLayers("resp", "server")
-            .whereLayer("resp").mayOnlyBeAccessedByLayers("server")
-            .whereLayer("server").mayOnlyBeAccessedByLayers("cli", "admin")
-            .whereLayer("cli").mayNotBeAccessedByAnyLayer();
+            .layer("base")
+            .definedBy("dev.pgnear.base..")
+            .layer("memory")
+            .definedBy("dev.pgnear.memory..")
+            .layer("cache")
+            .definedBy("dev.pgnear.cache..")
+            .layer("coherence")
+            .definedBy("dev.pgnear.coherence..")
+            .layer("wire")
+            .definedBy("dev.pgnear.pg.wire..")
+            .layer("backend")
+            .definedBy("dev.pgnear.pg.backend..")
+            .layer("catalog")
+            .definedBy("dev.pgnear.pg.catalog..")
+            .layer("replication")
+            .definedBy("dev.pgnear.pg.replication..")
+            .layer("rows")
+            .definedBy("dev.pgnear.rows..")
+            .layer("resp")
+            .definedBy("dev.pgnear.resp..")
+            .layer("server")
+            .definedBy("dev.pgnear")
+            .layer("admin")
+            .definedBy("dev.pgnear.admin..")
+            .layer("cli")
+            .definedBy("dev.pgnear.cli..")
+            .whereLayer("memory")
+            .mayOnlyBeAccessedByLayers("cache")
+            .whereLayer("cache")
+            .mayOnlyBeAccessedByLayers("coherence", "catalog", "rows", "resp", "server")
+            .whereLayer("coherence")
+            .mayOnlyBeAccessedByLayers(
+                    "wire", "backend", "catalog", "replication", "rows", "resp", "admin", "server", "cli")
+            .whereLayer("backend")
+            .mayOnlyBeAccessedByLayers("rows", "server")
+            .whereLayer("replication")
+            .mayOnlyBeAccessedByLayers("server")
+            .whereLayer("rows")
+            .mayOnlyBeAccessedByLayers("resp", "server")
+            .whereLayer("resp")
+            .mayOnlyBeAccessedByLayers("server")
+            .whereLayer("server")
+            .mayOnlyBeAccessedByLayers("cli", "admin")
+            .whereLayer("cli")
+            .mayNotBeAccessedByAnyLayer();
 
     @ArchTest
-    static final ArchRule noCycles = SlicesRuleDefinition.slices()
-            .matching("dev.pgnear.(**)")
-            .should()
-            .beFreeOfCycles();
+    static final ArchRule noCycles =
+            SlicesRuleDefinition.slices().matching("dev.pgnear.(**)").should().beFreeOfCycles();
 
     @ArchTest
     static final ArchRule theCoherenceCoreIsPure = noClasses()
@@ -52,7 +73,14 @@ class ArchitectureTest {
             .resideInAPackage("dev.pgnear.coherence..")
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("io.netty..", "java.net..", "java.sql..", "java.io..", "java.nio.channels..", "org.postgresql..", "org.slf4j..")
+            .resideInAnyPackage(
+                    "io.netty..",
+                    "java.net..",
+                    "java.sql..",
+                    "java.io..",
+                    "java.nio.channels..",
+                    "org.postgresql..",
+                    "org.slf4j..")
             .because("rules are simulated: no I/O, no threads, no logging");
 
     @ArchTest
@@ -66,7 +94,8 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule timeComesInByConstructor = noClasses()
             .that()
-            .resideInAnyPackage("dev.pgnear.base..", "dev.pgnear.memory..", "dev.pgnear.cache..", "dev.pgnear.coherence..")
+            .resideInAnyPackage(
+                    "dev.pgnear.base..", "dev.pgnear.memory..", "dev.pgnear.cache..", "dev.pgnear.coherence..")
             .should()
             .callMethod(System.class, "nanoTime")
             .orShould()
@@ -78,5 +107,10 @@ class ArchitectureTest {
             .resideInAPackage(KeyHash.class.getPackageName())
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("dev.pgnear.memory..", "dev.pgnear.cache..", "dev.pgnear.coherence..", "dev.pgnear.pg..", "io.netty..");
+            .resideInAnyPackage(
+                    "dev.pgnear.memory..",
+                    "dev.pgnear.cache..",
+                    "dev.pgnear.coherence..",
+                    "dev.pgnear.pg..",
+                    "io.netty..");
 }

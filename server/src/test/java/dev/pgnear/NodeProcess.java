@@ -36,7 +36,8 @@ public final class NodeProcess implements AutoCloseable {
     }
 
     private void read() {
-        try (BufferedReader r = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+        try (BufferedReader r =
+                new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
             String l;
             while ((l = r.readLine()) != null) {
                 lines.add(l);

@@ -74,7 +74,9 @@ public final class TestNodes implements AutoCloseable {
     public void require(String... names) throws SQLException {
         required = true;
         String list = String.join(", ", names);
-        pg.sql("ALTER SYSTEM SET synchronous_standby_names = 'FIRST " + names.length + " (" + list + ")'", "SELECT pg_reload_conf()");
+        pg.sql(
+                "ALTER SYSTEM SET synchronous_standby_names = 'FIRST " + names.length + " (" + list + ")'",
+                "SELECT pg_reload_conf()");
     }
 
     /** Nobody is waited for any more. */

@@ -23,7 +23,9 @@ class TidyTest {
     private static List<Path> files(String... endings) throws IOException {
         try (Stream<Path> s = Files.walk(ROOT)) {
             return s.filter(Files::isRegularFile)
-                    .filter(p -> !p.toString().contains("/target/") && !p.toString().contains("/.git/") && !p.toString().contains("/node_modules/"))
+                    .filter(p -> !p.toString().contains("/target/")
+                            && !p.toString().contains("/.git/")
+                            && !p.toString().contains("/node_modules/"))
                     .filter(p -> Stream.of(endings).anyMatch(e -> p.toString().endsWith(e)))
                     .sorted()
                     .toList();
@@ -40,25 +42,33 @@ class TidyTest {
 
     @Test
     void noLeftOverMarkers() throws IOException {
-        assertThat(files(".java", ".sql", ".md", ".sh", ".js")).filteredOn(p -> MARKER.matcher(text(p)).find()).isEmpty();
+        assertThat(files(".java", ".sql", ".md", ".sh", ".js"))
+                .filteredOn(p -> MARKER.matcher(text(p)).find())
+                .isEmpty();
     }
 
     @Test
     void noFileIsTooLong() throws IOException {
-        assertThat(files(".java")).filteredOn(p -> text(p).lines().count() > LONGEST_FILE).isEmpty();
+        assertThat(files(".java"))
+                .filteredOn(p -> text(p).lines().count() > LONGEST_FILE)
+                .isEmpty();
     }
 
     @Test
     void noSleepInTestsButToPaceTheTortureLoop() throws IOException {
         Pattern sleep = Pattern.compile("Thread\\.sleep\\(");
         assertThat(files(".java"))
-                .filteredOn(p -> p.toString().contains("/src/test/") && sleep.matcher(text(p)).find())
-                .allMatch(p -> p.endsWith("TortureIT.java") || p.endsWith("SlowStandby.java") || p.endsWith("TidyTest.java"));
+                .filteredOn(p -> p.toString().contains("/src/test/")
+                        && sleep.matcher(text(p)).find())
+                .allMatch(p ->
+                        p.endsWith("TortureIT.java") || p.endsWith("SlowStandby.java") || p.endsWith("TidyTest.java"));
     }
 
     @Test
     void noTestIsDisabledWithoutAReasonInItsName() throws IOException {
-        assertThat(files(".java")).filteredOn(p -> text(p).contains("@" + "Disabled")).isEmpty();
+        assertThat(files(".java"))
+                .filteredOn(p -> text(p).contains("@" + "Disabled"))
+                .isEmpty();
     }
 
     @Test
@@ -78,7 +88,9 @@ class TidyTest {
     @Test
     void everyPackageIsNullMarkedAndSaysWhatItIsFor() throws IOException {
         for (Path p : files(".java")) {
-            if (p.toString().contains("/src/main/") && !p.endsWith("package-info.java") && !p.endsWith("module-info.java")) {
+            if (p.toString().contains("/src/main/")
+                    && !p.endsWith("package-info.java")
+                    && !p.endsWith("module-info.java")) {
                 Path info = p.resolveSibling("package-info.java");
                 assertThat(info).exists();
                 assertThat(text(info)).contains("@NullMarked").startsWith("/**");

@@ -179,5 +179,8 @@ public final class Limits {
     /** Milliseconds that the reclaimer rests when nothing is left to reclaim. */
     public static final long RECLAIM_PAUSE_MILLIS = 20;
 
+    /** Milliseconds without an answer after which a control connection counts as lost. */
+    public static final int CONTROL_SILENCE_MILLIS = 4000;
+
     private Limits() {}
 }

@@ -12,7 +12,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code pgnear config --print}. */
-@Command(name = "config", description = "Prints the effective configuration, every key with its origin; secrets hidden.", mixinStandardHelpOptions = true)
+@Command(
+        name = "config",
+        description = "Prints the effective configuration, every key with its origin; secrets hidden.",
+        mixinStandardHelpOptions = true)
 final class ConfigCommand implements Callable<Integer> {
     private @Nullable CommandSpec spec;
 

@@ -19,7 +19,8 @@ final class ConfigOptions {
             OptionSpec.Builder o = OptionSpec.builder("--" + k.key())
                     .type(String.class)
                     .paramLabel(isSwitch ? "" : "VALUE")
-                    .description(k.purpose() + (isSwitch || k.defaultText().isEmpty() ? "" : " (default: " + k.defaultText() + ")"));
+                    .description(k.purpose()
+                            + (isSwitch || k.defaultText().isEmpty() ? "" : " (default: " + k.defaultText() + ")"));
             if (isSwitch) {
                 o.arity("0..1").fallbackValue("true");
             } else {

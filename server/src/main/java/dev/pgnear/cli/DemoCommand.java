@@ -26,19 +26,33 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code pgnear demo}: an embedded PostgreSQL with sample tables, set up and attached, and the doors in front of it, on loopback without a password. */
-@Command(name = "demo", description = "Starts a PostgreSQL with sample tables and serves them; everything stops with Ctrl-C.", mixinStandardHelpOptions = true)
+@Command(
+        name = "demo",
+        description = "Starts a PostgreSQL with sample tables and serves them; everything stops with Ctrl-C.",
+        mixinStandardHelpOptions = true)
 final class DemoCommand implements Callable<Integer> {
     private static final Duration HITS_LIMIT = Duration.ofSeconds(10);
 
     private @Nullable CommandSpec spec;
 
-    @Option(names = "--rows", defaultValue = "100000", paramLabel = "N", description = "Rows of each sample table when it is made (default: ${DEFAULT-VALUE}).")
+    @Option(
+            names = "--rows",
+            defaultValue = "100000",
+            paramLabel = "N",
+            description = "Rows of each sample table when it is made (default: ${DEFAULT-VALUE}).")
     private int rows;
 
-    @Option(names = "--pg-port", defaultValue = "5440", paramLabel = "PORT", description = "Port of the PostgreSQL; 0 takes a free one (default: ${DEFAULT-VALUE}).")
+    @Option(
+            names = "--pg-port",
+            defaultValue = "5440",
+            paramLabel = "PORT",
+            description = "Port of the PostgreSQL; 0 takes a free one (default: ${DEFAULT-VALUE}).")
     private int pgPort;
 
-    @Option(names = "--data-dir", paramLabel = "DIR", description = "Folder of the PostgreSQL, kept between runs; without it a temporary one.")
+    @Option(
+            names = "--data-dir",
+            paramLabel = "DIR",
+            description = "Folder of the PostgreSQL, kept between runs; without it a temporary one.")
     private @Nullable Path dataDir;
 
     @Spec

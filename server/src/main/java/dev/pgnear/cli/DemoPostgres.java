@@ -35,7 +35,8 @@ final class DemoPostgres implements AutoCloseable {
     private final EmbeddedPostgres server;
     private final int port;
 
-    private DemoPostgres(Path folder, boolean keep, FileChannel lockChannel, FileLock lock, EmbeddedPostgres server, int port) {
+    private DemoPostgres(
+            Path folder, boolean keep, FileChannel lockChannel, FileLock lock, EmbeddedPostgres server, int port) {
         this.folder = folder;
         this.keep = keep;
         this.lockChannel = lockChannel;
@@ -49,15 +50,19 @@ final class DemoPostgres implements AutoCloseable {
      * @param port 0 takes a free one
      */
     static DemoPostgres start(@Nullable Path dataDir, int port, Consumer<String> progress) throws IOException {
-        Path folder = dataDir == null ? Files.createTempDirectory("pgnear-demo-") : Files.createDirectories(dataDir.toAbsolutePath());
-        FileChannel channel = FileChannel.open(folder.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        Path folder = dataDir == null
+                ? Files.createTempDirectory("pgnear-demo-")
+                : Files.createDirectories(dataDir.toAbsolutePath());
+        FileChannel channel =
+                FileChannel.open(folder.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         FileLock lock = lock(channel, folder);
         try {
             Path data = folder.resolve("data");
             stopLeftover(data, progress);
             int actual = freePort(port);
             boolean fresh = !Files.exists(data.resolve("PG_VERSION"));
-            progress.accept(fresh ? "unpacking PostgreSQL and running initdb in " + data : "starting PostgreSQL on " + data);
+            progress.accept(
+                    fresh ? "unpacking PostgreSQL and running initdb in " + data : "starting PostgreSQL on " + data);
             EmbeddedPostgres server = EmbeddedPostgres.builder()
                     .setPort(actual)
                     .setDataDirectory(data)
@@ -80,7 +85,10 @@ final class DemoPostgres implements AutoCloseable {
             return new DemoPostgres(folder, dataDir != null, channel, lock, server, actual);
         } catch (IOException e) {
             channel.close();
-            throw new UserError("The demo's PostgreSQL did not start in " + folder + " (" + e.getMessage() + "); remove the folder, or name another with --data-dir.", e);
+            throw new UserError(
+                    "The demo's PostgreSQL did not start in " + folder + " (" + e.getMessage()
+                            + "); remove the folder, or name another with --data-dir.",
+                    e);
         } catch (RuntimeException e) {
             channel.close();
             throw e;
@@ -96,7 +104,8 @@ final class DemoPostgres implements AutoCloseable {
         }
         if (lock == null) {
             channel.close();
-            throw new UserError("Another demo is already running on " + folder + "; stop it (Ctrl-C there), or name another folder with --data-dir.");
+            throw new UserError("Another demo is already running on " + folder
+                    + "; stop it (Ctrl-C there), or name another folder with --data-dir.");
         }
         return lock;
     }
@@ -105,7 +114,10 @@ final class DemoPostgres implements AutoCloseable {
         try (ServerSocket s = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
             return s.getLocalPort();
         } catch (java.net.BindException e) {
-            throw new UserError("Port " + port + " for the demo's PostgreSQL is in use; give another with --pg-port, or 0 for a free one.", e);
+            throw new UserError(
+                    "Port " + port
+                            + " for the demo's PostgreSQL is in use; give another with --pg-port, or 0 for a free one.",
+                    e);
         }
     }
 
@@ -118,13 +130,16 @@ final class DemoPostgres implements AutoCloseable {
         long pid = lines.isEmpty() ? -1 : Long.parseLong(lines.getFirst().trim());
         ProcessHandle left = ProcessHandle.of(pid).orElse(null);
         boolean postgres = left != null && left.info().command().orElse("").endsWith("postgres");
-        if (postgres) {
+        if (left != null && postgres) {
             progress.accept("stopping the PostgreSQL (process " + pid + ") that an earlier demo left running");
             new ProcessBuilder("kill", "-INT", Long.toString(pid)).start();
             try {
                 left.onExit().get(30, TimeUnit.SECONDS);
             } catch (InterruptedException | ExecutionException | TimeoutException e) {
-                throw new UserError("The PostgreSQL (process " + pid + ") that an earlier demo left running on " + data + " does not stop; end it by hand.", e);
+                throw new UserError(
+                        "The PostgreSQL (process " + pid + ") that an earlier demo left running on " + data
+                                + " does not stop; end it by hand.",
+                        e);
             }
         } else {
             Files.delete(pidFile);

@@ -16,7 +16,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code pgnear serve}: the doors in front of an existing PostgreSQL, until SIGTERM or SIGINT. */
-@Command(name = "serve", description = "Serves rows from a PostgreSQL on which `pgnear setup` was run.", mixinStandardHelpOptions = true)
+@Command(
+        name = "serve",
+        description = "Serves rows from a PostgreSQL on which `pgnear setup` was run.",
+        mixinStandardHelpOptions = true)
 final class ServeCommand implements Callable<Integer> {
     private @Nullable CommandSpec spec;
 
@@ -34,7 +37,8 @@ final class ServeCommand implements Callable<Integer> {
         CommandSpec s = Objects.requireNonNull(spec);
         Configuration c = ConfigOptions.read(s, file, Map.of());
         if (c.text(ConfigKey.POSTGRES).isEmpty()) {
-            throw UserError.usage("No PostgreSQL was named; give --postgres postgresql://user:password@host:5432/database.");
+            throw UserError.usage(
+                    "No PostgreSQL was named; give --postgres postgresql://user:password@host:5432/database.");
         }
         PrintWriter out = s.commandLine().getOut();
         Server server = Server.start(c);

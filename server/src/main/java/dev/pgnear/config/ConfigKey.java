@@ -18,8 +18,10 @@ public enum ConfigKey {
     THREADS("0", Kind.COUNT, "event loops; 0 means one for each core"),
     TRANSPORT("auto", Kind.TRANSPORT, "auto, io_uring, epoll or nio"),
     COHERENCE("tracked", Kind.COHERENCE, "fenced (every COMMIT waits for this node) or tracked"),
-    NODE_NAME("pgnear1", Kind.NAME, "name of this node: its application_name, and what synchronous_standby_names lists"),
-    MAX_STALENESS("1s", Kind.DURATION, "hits are served only while the stream is proven to be this fresh; 100ms to 60s"),
+    NODE_NAME(
+            "pgnear1", Kind.NAME, "name of this node: its application_name, and what synchronous_standby_names lists"),
+    MAX_STALENESS(
+            "1s", Kind.DURATION, "hits are served only while the stream is proven to be this fresh; 100ms to 60s"),
     STATEMENT_TIMEOUT("2s", Kind.DURATION, "deadline of one command, and PostgreSQL's statement_timeout for it"),
     LOCK_TIMEOUT("250ms", Kind.DURATION, "PostgreSQL's lock_timeout for reads"),
     MGET_KEYS("1024", Kind.COUNT, "keys of one MGET at most"),

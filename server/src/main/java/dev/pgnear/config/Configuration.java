@@ -77,16 +77,22 @@ public final class Configuration {
         } catch (NoSuchFileException e) {
             throw new UserError("There is no configuration file " + file + "; check --config.", e);
         } catch (IOException e) {
-            throw new UserError("The configuration file " + file + " cannot be read (" + e.getMessage() + "); check its rights.", e);
+            throw new UserError(
+                    "The configuration file " + file + " cannot be read (" + e.getMessage() + "); check its rights.",
+                    e);
         } catch (JacksonException e) {
-            throw new UserError("The configuration file " + file + " is not valid TOML: " + e.getOriginalMessage() + " (line " + (e.getLocation() == null ? "?" : e.getLocation().getLineNr()) + "); correct it.", e);
+            throw new UserError(
+                    "The configuration file " + file + " is not valid TOML: " + e.getOriginalMessage() + " (line "
+                            + (e.getLocation() == null ? "?" : e.getLocation().getLineNr()) + "); correct it.",
+                    e);
         }
         for (Map.Entry<String, JsonNode> e : root.properties()) {
             ConfigKey k = ConfigKey.byName(e.getKey())
-                    .orElseThrow(() -> new UserError("The configuration file " + file + " has the unknown key \"" + e.getKey()
-                            + "\"; `pgnear config --print` lists the keys."));
+                    .orElseThrow(() -> new UserError("The configuration file " + file + " has the unknown key \""
+                            + e.getKey() + "\"; `pgnear config --print` lists the keys."));
             if (!e.getValue().isValueNode()) {
-                throw new UserError("The key \"" + e.getKey() + "\" in " + file + " must have a single value; write " + k.key() + " = \"" + k.defaultText() + "\", for example.");
+                throw new UserError("The key \"" + e.getKey() + "\" in " + file + " must have a single value; write "
+                        + k.key() + " = \"" + k.defaultText() + "\", for example.");
             }
             values.put(k, new Value(e.getValue().asString(), "file " + file));
         }
@@ -111,14 +117,16 @@ public final class Configuration {
         if (k == ConfigKey.MEMORY_BUDGET && bytes(k) < 16L << 20) {
             throw wrong(k, "at least 16MiB");
         }
-        if (k == ConfigKey.MAX_STALENESS && (duration(k).toMillis() < 100 || duration(k).toSeconds() > 60)) {
+        if (k == ConfigKey.MAX_STALENESS
+                && (duration(k).toMillis() < 100 || duration(k).toSeconds() > 60)) {
             throw wrong(k, "100ms to 60s");
         }
     }
 
     private UserError wrong(ConfigKey k, String expected) {
         Value v = value(k);
-        return UserError.usage("The value \"" + v.text() + "\" of " + k.key() + " (" + v.origin() + ") does not fit; give " + expected + ".");
+        return UserError.usage("The value \"" + v.text() + "\" of " + k.key() + " (" + v.origin()
+                + ") does not fit; give " + expected + ".");
     }
 
     private void oneOf(ConfigKey k, String... allowed) {

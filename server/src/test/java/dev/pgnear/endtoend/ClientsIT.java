@@ -21,12 +21,12 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Pipeline;
 import redis.clients.jedis.RedisProtocol;
 import redis.clients.jedis.Response;
-import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /** Jedis and Lettuce with their defaults read rows. */
@@ -72,7 +72,10 @@ class ClientsIT {
     void jedisOverResp3() {
         try (Jedis j = new Jedis(
                 new HostAndPort("127.0.0.1", node.respPort()),
-                DefaultJedisClientConfig.builder().protocol(RedisProtocol.RESP3).clientName("suite").build())) {
+                DefaultJedisClientConfig.builder()
+                        .protocol(RedisProtocol.RESP3)
+                        .clientName("suite")
+                        .build())) {
             readRows(j);
         }
     }
@@ -83,10 +86,15 @@ class ClientsIT {
         assertThat(j.get("items:1001")).isNull();
         assertThat(j.mget("items:2", "items:1001", "items:2", "pairs:1:x\\:y"))
                 .containsExactly(row(2), null, row(2), "{\"a\":1,\"b\":\"x:y\",\"v\":10}");
-        assertThat(j.get("CRUD:postgres.public.pairs:{\"b\":\"\\u00fc\",\"a\":2}")).isEqualTo("{\"a\":2,\"b\":\"ü\",\"v\":20}");
+        assertThat(j.get("CRUD:postgres.public.pairs:{\"b\":\"\\u00fc\",\"a\":2}"))
+                .isEqualTo("{\"a\":2,\"b\":\"ü\",\"v\":20}");
         assertThat(j.exists("items:1", "items:1", "items:1001")).isEqualTo(2);
-        assertThatThrownBy(() -> j.get("CRUD:postgres.public.items:{}")).isInstanceOf(JedisDataException.class).hasMessageContaining("id");
-        assertThatThrownBy(() -> j.get("nowhere")).isInstanceOf(JedisDataException.class).hasMessageContaining("key space");
+        assertThatThrownBy(() -> j.get("CRUD:postgres.public.items:{}"))
+                .isInstanceOf(JedisDataException.class)
+                .hasMessageContaining("id");
+        assertThatThrownBy(() -> j.get("nowhere"))
+                .isInstanceOf(JedisDataException.class)
+                .hasMessageContaining("key space");
         Pipeline p = j.pipelined();
         List<Response<String>> answers = new ArrayList<>();
         for (int i = 1; i <= 1000; i++) {
@@ -122,7 +130,9 @@ class ClientsIT {
     @Test
     void withATokenOnlyWhoKnowsItReads(@TempDir Path folder) throws Exception {
         String token = "0123456789abcdef0123456789abcdef";
-        Path file = Files.createFile(folder.resolve("token"), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        Path file = Files.createFile(
+                folder.resolve("token"),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
         Files.writeString(file, token + "\n");
         Server guarded = nodes.start("guarded", "tracked", "auth-token-file", file.toString());
         try (Jedis j = new Jedis("127.0.0.1", guarded.respPort())) {

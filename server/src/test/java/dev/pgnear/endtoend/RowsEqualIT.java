@@ -97,7 +97,9 @@ class RowsEqualIT {
                         }
                     }
                     if (pass > 0) {
-                        assertThat(TestNodes.counter(c, "database_reads")).as("warm: no database reads").isEqualTo(reads);
+                        assertThat(TestNodes.counter(c, "database_reads"))
+                                .as("warm: no database reads")
+                                .isEqualTo(reads);
                     }
                 }
             }

@@ -65,7 +65,16 @@ class FaultIT {
         }
         for (int i = 0; i < 3; i++) {
             threads.add(Thread.ofPlatform()
-                    .start(new Reader("reader " + i, respPort, auditor, KEYS, fenced, TimeUnit.SECONDS.toNanos(1), i, stop, true)));
+                    .start(new Reader(
+                            "reader " + i,
+                            respPort,
+                            auditor,
+                            KEYS,
+                            fenced,
+                            TimeUnit.SECONDS.toNanos(1),
+                            i,
+                            stop,
+                            true)));
         }
     }
 
@@ -79,7 +88,9 @@ class FaultIT {
     }
 
     private static void awaitHits(Server node, Duration within) {
-        await("hits are back, now " + node.status()).atMost(within).until(() -> node.status().hitsAllowed());
+        await("hits are back, now " + node.status())
+                .atMost(within)
+                .until(() -> node.status().hitsAllowed());
         await("a key is hit again").atMost(within).until(() -> {
             try (RespClient c = new RespClient(node.respPort())) {
                 long before = TestNodes.counter(c, "cache_hits");
@@ -109,7 +120,9 @@ class FaultIT {
         for (int i = 0; i < 5; i++) {
             awaitCommits(20);
             terminateWalsenders("n");
-            await("the loss was seen").atMost(Duration.ofSeconds(5)).until(() -> !node.status().hitsAllowed() || node.streamReconnects() > 0);
+            await("the loss was seen")
+                    .atMost(Duration.ofSeconds(5))
+                    .until(() -> !node.status().hitsAllowed() || node.streamReconnects() > 0);
             awaitHits(node, Duration.ofSeconds(5));
         }
         awaitCommits(20);
@@ -125,7 +138,9 @@ class FaultIT {
         for (int i = 0; i < 2; i++) {
             awaitCommits(20);
             pg.crash();
-            await("hits stop").atMost(Duration.ofSeconds(2)).until(() -> !node.status().hitsAllowed());
+            await("hits stop")
+                    .atMost(Duration.ofSeconds(2))
+                    .until(() -> !node.status().hitsAllowed());
             pg.restart();
             awaitHits(node, Duration.ofSeconds(5));
         }
@@ -144,8 +159,12 @@ class FaultIT {
         long stopped = System.nanoTime();
         TestPostgres.signal("STOP", pid);
         try {
-            await("hits stop while the stream is suspect").atMost(Duration.ofSeconds(3)).until(() -> !node.status().hitsAllowed());
-            await("five seconds").atMost(Duration.ofSeconds(6)).until(() -> System.nanoTime() - stopped > TimeUnit.SECONDS.toNanos(5));
+            await("hits stop while the stream is suspect")
+                    .atMost(Duration.ofSeconds(3))
+                    .until(() -> !node.status().hitsAllowed());
+            await("five seconds")
+                    .atMost(Duration.ofSeconds(6))
+                    .until(() -> System.nanoTime() - stopped > TimeUnit.SECONDS.toNanos(5));
         } finally {
             TestPostgres.signal("CONT", pid);
         }
@@ -164,7 +183,9 @@ class FaultIT {
                 awaitCommits(50);
                 awaitHits(node, Duration.ofSeconds(10));
                 link.cut();
-                await("hits stop while the stream is suspect").atMost(Duration.ofSeconds(2)).until(() -> !node.status().hitsAllowed());
+                await("hits stop while the stream is suspect")
+                        .atMost(Duration.ofSeconds(2))
+                        .until(() -> !node.status().hitsAllowed());
                 awaitCommits(50);
                 link.heal();
                 // the old connections stay silent for ever: they have to be given up first

@@ -41,13 +41,29 @@ class NodeProcessIT {
 
     private NodeProcess serve(String coherence) throws Exception {
         return new NodeProcess(
-                "serve", "--postgres", pg.url(), "--node-name", "n", "--coherence", coherence, "--resp-port", "0", "--http-port", "0",
-                "--memory-budget", "32MiB");
+                "serve",
+                "--postgres",
+                pg.url(),
+                "--node-name",
+                "n",
+                "--coherence",
+                coherence,
+                "--resp-port",
+                "0",
+                "--http-port",
+                "0",
+                "--memory-budget",
+                "32MiB");
     }
 
     private void awaitRequired() {
-        await("the node is required").atMost(Duration.ofSeconds(20)).until(() -> Objects.equals(
-                "sync", pg.query("SELECT sync_state FROM pg_stat_replication WHERE application_name = 'n' AND state = 'streaming'")));
+        await("the node is required")
+                .atMost(Duration.ofSeconds(20))
+                .until(
+                        () -> Objects.equals(
+                                "sync",
+                                pg.query(
+                                        "SELECT sync_state FROM pg_stat_replication WHERE application_name = 'n' AND state = 'streaming'")));
     }
 
     private CompletableFuture<Void> update(int v) {
@@ -81,8 +97,11 @@ class NodeProcessIT {
             }
             first.kill();
             waiting = update(1);
-            await("the writer waits").atMost(Duration.ofSeconds(5)).until(() ->
-                    "t".equals(pg.query("SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep')")));
+            await("the writer waits")
+                    .atMost(Duration.ofSeconds(5))
+                    .until(() -> "t"
+                            .equals(pg.query(
+                                    "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep')")));
         }
         try (NodeProcess second = serve("fenced")) {
             waiting.get(20, TimeUnit.SECONDS);
@@ -110,8 +129,9 @@ class NodeProcessIT {
                 try {
                     update(round).get(10, TimeUnit.SECONDS);
                     long wait = round == 1 ? 5000 : 1500;
-                    await("stopped").atMost(Duration.ofSeconds(10)).until(() ->
-                            System.nanoTime() - stopped > TimeUnit.MILLISECONDS.toNanos(wait));
+                    await("stopped")
+                            .atMost(Duration.ofSeconds(10))
+                            .until(() -> System.nanoTime() - stopped > TimeUnit.MILLISECONDS.toNanos(wait));
                     c.send("GET", KEY);
                     c.flush();
                 } finally {
@@ -135,8 +155,26 @@ class NodeProcessIT {
     void wrongUsesAreOneSentenceAndAnExitCode() throws Exception {
         check(2, "--resp-prt", "serve", "--resp-prt", "1");
         check(2, "memory-budget", "serve", "--postgres", pg.url(), "--memory-budget", "lots");
-        check(1, "Cannot connect to", "serve", "--postgres", "postgresql://postgres@127.0.0.1:1/postgres", "--resp-port", "0", "--http-port", "0");
-        check(1, "setup", "serve", "--postgres", "postgresql://postgres@127.0.0.1:" + pg.port() + "/template1", "--resp-port", "0", "--http-port", "0");
+        check(
+                1,
+                "Cannot connect to",
+                "serve",
+                "--postgres",
+                "postgresql://postgres@127.0.0.1:1/postgres",
+                "--resp-port",
+                "0",
+                "--http-port",
+                "0");
+        check(
+                1,
+                "setup",
+                "serve",
+                "--postgres",
+                "postgresql://postgres@127.0.0.1:" + pg.port() + "/template1",
+                "--resp-port",
+                "0",
+                "--http-port",
+                "0");
     }
 
     private static void check(int exit, String part, String... words) throws Exception {

@@ -27,10 +27,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SlowStandbyIT {
     private static final int READS = 1000;
 
-    private record Change(String name, String sql, @Nullable String before, @Nullable String after) {}
+    private record Change(
+            String name,
+            String sql,
+            @Nullable String before,
+            @Nullable String after) {}
 
     private static final Change[] CHANGES = {
-        new Change("UPDATE", "UPDATE s SET v = 'new' WHERE id = 1", "{\"id\":1,\"v\":\"old\"}", "{\"id\":1,\"v\":\"new\"}"),
+        new Change(
+                "UPDATE",
+                "UPDATE s SET v = 'new' WHERE id = 1",
+                "{\"id\":1,\"v\":\"old\"}",
+                "{\"id\":1,\"v\":\"new\"}"),
         new Change("DELETE", "DELETE FROM s WHERE id = 2", "{\"id\":2,\"v\":\"old\"}", null),
         new Change("INSERT of an absent key", "INSERT INTO s VALUES (3, 'new')", null, "{\"id\":3,\"v\":\"new\"}"),
     };
@@ -46,8 +54,12 @@ class SlowStandbyIT {
             nodes.awaitMode(Mode.FENCED);
             for (int i = 0; i < CHANGES.length; i++) {
                 Outcome o = change(pg, node, slow, CHANGES[i], i + 1);
-                assertThat(o.staleAfterCommit).as(CHANGES[i].name + ": stale reads after COMMIT returned").isZero();
-                assertThat(o.hitsWhileWaiting).as(CHANGES[i].name + ": entries stored while the writer waited").isZero();
+                assertThat(o.staleAfterCommit)
+                        .as(CHANGES[i].name + ": stale reads after COMMIT returned")
+                        .isZero();
+                assertThat(o.hitsWhileWaiting)
+                        .as(CHANGES[i].name + ": entries stored while the writer waited")
+                        .isZero();
                 assertThat(o.refused).as(CHANGES[i].name + ": fills refused").isGreaterThanOrEqualTo(READS);
             }
         }
@@ -82,7 +94,8 @@ class SlowStandbyIT {
 
     private record Outcome(int staleAfterCommit, long hitsWhileWaiting, long refused) {}
 
-    private static Outcome change(TestPostgres pg, Server node, SlowStandby slow, Change change, int id) throws Exception {
+    private static Outcome change(TestPostgres pg, Server node, SlowStandby slow, Change change, int id)
+            throws Exception {
         String key = "CRUD:postgres.public.s:{\"id\":" + id + "}";
         try (RespClient reader = new RespClient(node.respPort());
                 RespClient late = new RespClient(node.respPort());
@@ -103,8 +116,12 @@ class SlowStandbyIT {
             });
             await("the writer waits and this node has acknowledged")
                     .atMost(Duration.ofSeconds(10))
-                    .until(() -> "t".equals(pg.query("SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep')"
-                            + " AND (SELECT bool_and(replay_lsn >= pg_current_wal_flush_lsn()) FROM pg_stat_replication WHERE application_name = 'node')")));
+                    .until(
+                            () -> "t"
+                                    .equals(
+                                            pg.query(
+                                                    "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep')"
+                                                            + " AND (SELECT bool_and(replay_lsn >= pg_current_wal_flush_lsn()) FROM pg_stat_replication WHERE application_name = 'node')")));
             long hitsBefore = hits(reader);
             long refusedBefore = TestNodes.counter(reader, "fills_refused");
             for (int i = 0; i < READS; i++) {

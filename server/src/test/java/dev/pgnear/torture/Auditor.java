@@ -91,24 +91,28 @@ public final class Auditor {
         checked.incrementAndGet();
         Key k = keys[key];
         if (rolledBack) {
-            violations.add(who + ": key " + key + " shows a value that was rolled back or never committed (version " + version + ")");
+            violations.add(who + ": key " + key + " shows a value that was rolled back or never committed (version "
+                    + version + ")");
             return seen;
         }
         long least = Math.max(floor, seen);
         if (version == null) {
             Long absent = k.absent.ceiling(Math.max(least, 0));
             if (absent == null) {
-                violations.add(who + ": key " + key + " is absent, but version " + floor + " had been committed before the read and version " + seen
+                violations.add(who + ": key " + key + " is absent, but version " + floor
+                        + " had been committed before the read and version " + seen
                         + " was seen on this connection, and the row has not been absent since");
                 return seen;
             }
             return Math.max(seen, absent);
         }
         if (version < floor) {
-            violations.add(who + ": key " + key + " shows version " + version + ", but version " + floor + " had to be visible when the read began");
+            violations.add(who + ": key " + key + " shows version " + version + ", but version " + floor
+                    + " had to be visible when the read began");
         }
         if (version < seen) {
-            violations.add(who + ": key " + key + " went backwards on one connection, from version " + seen + " to " + version);
+            violations.add(who + ": key " + key + " went backwards on one connection, from version " + seen + " to "
+                    + version);
         }
         if (version > k.highestAnnounced.get()) {
             violations.add(who + ": key " + key + " shows version " + version + " which nobody was about to commit");

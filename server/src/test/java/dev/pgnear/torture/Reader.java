@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /** One connection that reads random keys by GET and MGET and has every answer checked. */
 public final class Reader implements Runnable {
-    private static final Pattern ROW = Pattern.compile("\\{\"id\":(\\d+),\"version\":(\\d+),\"doomed\":(true|false),.*");
+    private static final Pattern ROW =
+            Pattern.compile("\\{\"id\":(\\d+),\"version\":(\\d+),\"doomed\":(true|false),.*");
 
     private final String name;
     private final int port;
@@ -108,7 +109,10 @@ public final class Reader implements Runnable {
     private void check(int key, @Nullable Object reply, long floor) {
         if (reply instanceof RespClient.Failure f) {
             // TRUNCATE holds its lock for longer than lock_timeout at times: an error, never a wrong row
-            if (!survivesFaults && !f.text().contains("55P03") && !f.text().contains("57014") && !f.text().contains("deadline")) {
+            if (!survivesFaults
+                    && !f.text().contains("55P03")
+                    && !f.text().contains("57014")
+                    && !f.text().contains("deadline")) {
                 auditor.violation(name + ": key " + key + " answered " + f.text());
             }
             return;

@@ -59,14 +59,25 @@ class TortureIT {
             AtomicLong commits = new AtomicLong();
             List<Thread> threads = new ArrayList<>();
             for (int i = 0; i < WRITERS; i++) {
-                threads.add(Thread.ofPlatform().name("writer-" + i).start(new Writer(pg, auditor, KEYS, seed + i, stop, commits, false)));
+                threads.add(Thread.ofPlatform()
+                        .name("writer-" + i)
+                        .start(new Writer(pg, auditor, KEYS, seed + i, stop, commits, false)));
             }
             for (Server node : List.of(a, b)) {
                 for (int i = 0; i < READERS_PER_NODE; i++) {
                     String name = "reader " + i + " on port " + node.respPort();
                     threads.add(Thread.ofPlatform()
                             .name(name)
-                            .start(new Reader(name, node.respPort(), auditor, KEYS, fenced, TimeUnit.SECONDS.toNanos(1), seed + 100 + i, stop, false)));
+                            .start(new Reader(
+                                    name,
+                                    node.respPort(),
+                                    auditor,
+                                    KEYS,
+                                    fenced,
+                                    TimeUnit.SECONDS.toNanos(1),
+                                    seed + 100 + i,
+                                    stop,
+                                    false)));
                 }
             }
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
@@ -80,7 +91,13 @@ class TortureIT {
             }
             System.out.printf(
                     "torture PostgreSQL %d %s: %d s, %d commits, %d answers checked, %d violations (seed %d)%n",
-                    major, mode, seconds, commits.get(), auditor.checked(), auditor.violations().size(), seed);
+                    major,
+                    mode,
+                    seconds,
+                    commits.get(),
+                    auditor.checked(),
+                    auditor.violations().size(),
+                    seed);
             assertThat(auditor.violations()).as("seed " + seed).isEmpty();
             assertThat(commits.get()).isGreaterThan(10 * seconds);
             assertThat(auditor.checked()).isGreaterThan(100 * seconds);

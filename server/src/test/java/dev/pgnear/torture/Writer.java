@@ -110,7 +110,8 @@ public final class Writer implements Runnable {
     }
 
     private long next(Connection c, int key) throws SQLException {
-        try (PreparedStatement p = c.prepareStatement("UPDATE versions SET version = version + 1 WHERE id = ? RETURNING version")) {
+        try (PreparedStatement p =
+                c.prepareStatement("UPDATE versions SET version = version + 1 WHERE id = ? RETURNING version")) {
             p.setInt(1, key);
             try (ResultSet r = p.executeQuery()) {
                 r.next();
@@ -121,8 +122,9 @@ public final class Writer implements Runnable {
 
     private void put(Connection c, int key, boolean doomed) throws SQLException {
         long version = next(c, key);
-        try (PreparedStatement p = c.prepareStatement("INSERT INTO torture VALUES (?, ?, ?, ?)"
-                + " ON CONFLICT (id) DO UPDATE SET version = excluded.version, doomed = excluded.doomed, pad = excluded.pad")) {
+        try (PreparedStatement p = c.prepareStatement(
+                "INSERT INTO torture VALUES (?, ?, ?, ?)"
+                        + " ON CONFLICT (id) DO UPDATE SET version = excluded.version, doomed = excluded.doomed, pad = excluded.pad")) {
             p.setLong(1, key);
             p.setLong(2, version);
             p.setBoolean(3, doomed);
@@ -148,7 +150,8 @@ public final class Writer implements Runnable {
         remove(c, to);
         long gone = next(c, from);
         long here = next(c, to);
-        try (PreparedStatement p = c.prepareStatement("UPDATE torture SET id = ?, version = ?, doomed = ? WHERE id = ?")) {
+        try (PreparedStatement p =
+                c.prepareStatement("UPDATE torture SET id = ?, version = ?, doomed = ? WHERE id = ?")) {
             p.setLong(1, to);
             p.setLong(2, here);
             p.setBoolean(3, doomed);

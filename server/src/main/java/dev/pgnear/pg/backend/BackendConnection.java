@@ -58,6 +58,7 @@ final class BackendConnection extends ByteToMessageDecoder {
     private long skipBytes;
     private long progressNanos;
     private long earliestDeadlineNanos;
+    private boolean stuck;
     private boolean closed;
 
     BackendConnection(Owner owner, NanoClock clock, ChannelHandlerContext login) {
@@ -123,6 +124,7 @@ final class BackendConnection extends ByteToMessageDecoder {
 
     @Override
     protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> none) {
+        progressNanos = clock.nanos();
         while (!skipping(in) && !closed) {
             if (oversizedRow(in)) {
                 continue;
@@ -151,7 +153,7 @@ final class BackendConnection extends ByteToMessageDecoder {
             return false;
         }
         int length = in.getInt(in.readerIndex() + 1);
-        if (length - 4 <= Limits.BACKEND_MESSAGE_BYTES) {
+        if (length <= Limits.BACKEND_MESSAGE_BYTES + 4) {
             return false;
         }
         fail(
@@ -228,7 +230,7 @@ final class BackendConnection extends ByteToMessageDecoder {
     private void readyForQuery() {
         Exchange done = head();
         inFlight.remove();
-        progressNanos = clock.nanos();
+        stuck = false;
         owner.answered(this, done, settle(done));
     }
 
@@ -298,8 +300,18 @@ final class BackendConnection extends ByteToMessageDecoder {
         return now - (head.sentNanos - progressNanos > 0 ? head.sentNanos : progressNanos);
     }
 
-    boolean stuck(long now) {
-        return stalledNanos(now) > TimeUnit.MILLISECONDS.toNanos(Limits.BACKEND_STUCK_MILLIS);
+    /** Whether it made no progress for too long when the pool last looked, and none since. */
+    boolean stuck() {
+        return stuck;
+    }
+
+    /**
+     * Finds out whether it is stuck. Only the watch does that: it runs behind the reading of a loop tick, so that after a pause of our own
+     * process the answers that have piled up count first.
+     */
+    boolean lookWhetherStuck(long now) {
+        stuck = stalledNanos(now) > TimeUnit.MILLISECONDS.toNanos(Limits.BACKEND_STUCK_MILLIS);
+        return stuck;
     }
 
     long idleNanos(long now) {

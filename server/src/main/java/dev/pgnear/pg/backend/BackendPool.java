@@ -159,10 +159,9 @@ public final class BackendPool {
     }
 
     private @Nullable BackendConnection freeConnection() {
-        long now = clock.nanos();
         for (int i = 0; i < connections.size(); i++) {
             BackendConnection c = connections.get(i);
-            if (c.depth() < Limits.BACKEND_PIPELINE && !c.stuck(now)) {
+            if (c.depth() < Limits.BACKEND_PIPELINE && !c.stuck()) {
                 return c;
             }
         }
@@ -286,7 +285,7 @@ public final class BackendPool {
 
     private void lookAt(BackendConnection c, long now) {
         Exchange head = c.oldest();
-        if (head == null || !c.stuck(now)) {
+        if (head == null || !c.lookWhetherStuck(now)) {
             return;
         }
         if (head.query != null) {

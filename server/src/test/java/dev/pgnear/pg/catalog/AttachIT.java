@@ -65,7 +65,8 @@ class AttachIT {
         assertThat(db.published("t")).isTrue();
         db.sql("select local_cache.attach_table('t', alias => 'tt', writable => true)");
         assertThat(db.messages()).containsExactly("mapping " + db.oid("t"));
-        assertThat(db.query("select alias || writable from local_cache.mappings")).isEqualTo("tttrue");
+        assertThat(db.query("select alias || writable from local_cache.mappings"))
+                .isEqualTo("tttrue");
         assertThat(db.query("select local_cache.detach_table('t')")).isEqualTo("t");
         assertThat(db.messages()).contains("mapping " + db.oid("t")).doesNotContain("ddl 0 ALTER PUBLICATION");
         assertThat(db.published("t")).isFalse();
@@ -80,8 +81,23 @@ class AttachIT {
                 "create domain positive as int check (value > 0)",
                 "create domain small_positive as positive check (value < 10)");
         List<String> types = List.of(
-                "int2", "int4", "int8", "text", "varchar(10)", "varchar", "char(5)", "uuid", "numeric(10,2)", "numeric", "date",
-                "timestamp(3)", "timestamptz", "bytea", "mood", "small_positive", "text collate \"C\"");
+                "int2",
+                "int4",
+                "int8",
+                "text",
+                "varchar(10)",
+                "varchar",
+                "char(5)",
+                "uuid",
+                "numeric(10,2)",
+                "numeric",
+                "date",
+                "timestamp(3)",
+                "timestamptz",
+                "bytea",
+                "mood",
+                "small_positive",
+                "text collate \"C\"");
         int n = 0;
         for (String type : types) {
             String table = "t" + n++;
@@ -89,10 +105,12 @@ class AttachIT {
             assertThat(attach(table)).as(type).isEqualTo("no error");
         }
         String columns = IntStream.range(0, 16).mapToObj(i -> "c" + i).collect(Collectors.joining(", "));
-        db.sql("create table wide (" + columns.replace(",", " int,") + " int, v int, primary key (" + columns + ") include (v))");
+        db.sql("create table wide (" + columns.replace(",", " int,") + " int, v int, primary key (" + columns
+                + ") include (v))");
         assertThat(attach("wide")).isEqualTo("no error");
         db.sql("create table \"Odd \"\"name'\" (\"the ID\" int primary key)");
-        assertThat(db.refusal("select local_cache.attach_table('\"Odd \"\"name''\"')")).isEqualTo("no error");
+        assertThat(db.refusal("select local_cache.attach_table('\"Odd \"\"name''\"')"))
+                .isEqualTo("no error");
         db.sql("create table whole (id int primary key)", "alter table whole replica identity full");
         assertThat(attach("whole")).isEqualTo("no error");
         db.sql("create table named (id int primary key)", "alter table named replica identity using index named_pkey");
@@ -102,24 +120,36 @@ class AttachIT {
     @Test
     void refusesWithReasonAndHint() throws SQLException {
         db.sql("create table nokey (id int)");
-        assertThat(attach("nokey")).isEqualTo("55000 cannot attach public.nokey: it has no primary key | ALTER TABLE public.nokey ADD PRIMARY KEY (...);");
+        assertThat(attach("nokey"))
+                .isEqualTo(
+                        "55000 cannot attach public.nokey: it has no primary key | ALTER TABLE public.nokey ADD PRIMARY KEY (...);");
         db.sql("create table deferred (id int primary key deferrable)");
         assertThat(attach("deferred")).startsWith("55000 cannot attach public.deferred: its primary key is deferrable");
         db.sql("create table rls (id int primary key)", "alter table rls enable row level security");
-        assertThat(attach("rls")).startsWith("55000 cannot attach public.rls: it has row-level security").contains("DISABLE ROW LEVEL SECURITY");
+        assertThat(attach("rls"))
+                .startsWith("55000 cannot attach public.rls: it has row-level security")
+                .contains("DISABLE ROW LEVEL SECURITY");
         db.sql("create temporary table temp (id int primary key)");
         assertThat(attach("temp")).startsWith("55000 cannot attach temp: it is temporary");
         db.sql("create unlogged table unlogged (id int primary key)");
-        assertThat(attach("unlogged")).startsWith("55000 cannot attach public.unlogged: it is unlogged").endsWith("| ALTER TABLE public.unlogged SET LOGGED;");
+        assertThat(attach("unlogged"))
+                .startsWith("55000 cannot attach public.unlogged: it is unlogged")
+                .endsWith("| ALTER TABLE public.unlogged SET LOGGED;");
         db.sql("create view v as select 1 as id", "create materialized view mv as select 1 as id", "create sequence s");
         assertThat(attach("v")).startsWith("55000 cannot attach public.v: it is a view");
         assertThat(attach("mv")).startsWith("55000 cannot attach public.mv: it is a materialized view");
         assertThat(attach("s")).startsWith("55000 cannot attach public.s: it is not a table");
-        db.sql("create foreign data wrapper w", "create server srv foreign data wrapper w", "create foreign table ft (id int) server srv");
+        db.sql(
+                "create foreign data wrapper w",
+                "create server srv foreign data wrapper w",
+                "create foreign table ft (id int) server srv");
         assertThat(attach("ft")).startsWith("55000 cannot attach public.ft: it is a foreign table");
         assertThat(attach("pg_class")).startsWith("55000 cannot attach pg_class: it is a system table");
-        assertThat(attach("local_cache.mappings")).startsWith("55000 cannot attach local_cache.mappings: it belongs to pgnear itself");
-        db.sql("create table part (id int primary key) partition by list (id)", "create table part1 partition of part for values in (1)");
+        assertThat(attach("local_cache.mappings"))
+                .startsWith("55000 cannot attach local_cache.mappings: it belongs to pgnear itself");
+        db.sql(
+                "create table part (id int primary key) partition by list (id)",
+                "create table part1 partition of part for values in (1)");
         assertThat(attach("part")).startsWith("55000 cannot attach public.part: it is partitioned");
         assertThat(attach("part1")).startsWith("55000 cannot attach public.part1: it is a partition");
         db.sql("create table parent (id int primary key)", "create table child (primary key (id)) inherits (parent)");
@@ -127,11 +157,16 @@ class AttachIT {
         assertThat(attach("child")).startsWith("55000 cannot attach public.child: it takes part in inheritance");
         db.sql("create table identity (id int primary key, o int not null unique)");
         db.sql("alter table identity replica identity nothing");
-        assertThat(attach("identity")).startsWith("55000 cannot attach public.identity: its replica identity is NOTHING").endsWith("REPLICA IDENTITY DEFAULT;");
+        assertThat(attach("identity"))
+                .startsWith("55000 cannot attach public.identity: its replica identity is NOTHING")
+                .endsWith("REPLICA IDENTITY DEFAULT;");
         db.sql("alter table identity replica identity using index identity_o_key");
-        assertThat(attach("identity")).startsWith("55000 cannot attach public.identity: its replica identity is another index");
-        assertThat(db.refusal("select local_cache.attach_table(null)")).startsWith("22004 cannot attach: no table given");
-        assertThat(db.refusal("select local_cache.attach_table('none')")).startsWith("42P01 relation \"none\" does not exist");
+        assertThat(attach("identity"))
+                .startsWith("55000 cannot attach public.identity: its replica identity is another index");
+        assertThat(db.refusal("select local_cache.attach_table(null)"))
+                .startsWith("22004 cannot attach: no table given");
+        assertThat(db.refusal("select local_cache.attach_table('none')"))
+                .startsWith("42P01 relation \"none\" does not exist");
         assertThat(db.query("select count(*) from local_cache.mappings")).isEqualTo("0");
         assertThat(db.query("select count(*) from pg_publication_rel")).isEqualTo("0");
     }
@@ -148,17 +183,27 @@ class AttachIT {
     void refusesKeysThatCannotBeCanonical() throws SQLException {
         for (String type : List.of("bool", "real", "inet", "int[]", "interval", "jsonb", "name")) {
             db.sql("drop table if exists k", "create table k (id " + type + " primary key)");
-            assertThat(attach("k")).as(type).startsWith("55000 cannot attach public.k: key column id has type ").contains("| Key types are smallint");
+            assertThat(attach("k"))
+                    .as(type)
+                    .startsWith("55000 cannot attach public.k: key column id has type ")
+                    .contains("| Key types are smallint");
         }
         db.sql("drop table k", "create domain flag as bool", "create table k (\"Id\" flag primary key)");
         assertThat(attach("k")).startsWith("55000 cannot attach public.k: key column \"Id\" has type public.flag");
-        db.sql("drop table k", "create collation nd (provider = icu, locale = 'und', deterministic = false)", "create table k (id text collate nd primary key)");
-        assertThat(attach("k")).startsWith("55000 cannot attach public.k: key column id has a non-deterministic collation");
+        db.sql(
+                "drop table k",
+                "create collation nd (provider = icu, locale = 'und', deterministic = false)",
+                "create table k (id text collate nd primary key)");
+        assertThat(attach("k"))
+                .startsWith("55000 cannot attach public.k: key column id has a non-deterministic collation");
         db.sql("drop table k", "create table k (id int generated always as (o * 2) stored primary key, o int)");
         assertThat(attach("k")).startsWith("55000 cannot attach public.k: key column id is generated");
         String columns = IntStream.range(0, 17).mapToObj(i -> "c" + i).collect(Collectors.joining(", "));
-        db.sql("drop table k", "create table k (" + columns.replace(",", " int,") + " int, primary key (" + columns + "))");
-        assertThat(attach("k")).startsWith("55000 cannot attach public.k: its primary key has 17 columns, more than 16");
+        db.sql(
+                "drop table k",
+                "create table k (" + columns.replace(",", " int,") + " int, primary key (" + columns + "))");
+        assertThat(attach("k"))
+                .startsWith("55000 cannot attach public.k: its primary key has 17 columns, more than 16");
     }
 
     @Test
@@ -169,13 +214,18 @@ class AttachIT {
                 "set allow_system_table_mods = on",
                 "update pg_index set indisprimary = true where indexrelid = 'k_id'::regclass",
                 "reset allow_system_table_mods");
-        assertThat(attach("k")).startsWith("55000 cannot attach public.k: key column id has an operator class that is not the default");
+        assertThat(attach("k"))
+                .startsWith(
+                        "55000 cannot attach public.k: key column id has an operator class that is not the default");
         db.sql("update pg_index set indisprimary = false where indexrelid = 'k_id'::regclass");
     }
 
     @Test
     void refusesAliases() throws SQLException {
-        db.sql("create table a (id int primary key)", "create table b (id int primary key)", "select local_cache.attach_table('a', false, 'x')");
+        db.sql(
+                "create table a (id int primary key)",
+                "create table b (id int primary key)",
+                "select local_cache.attach_table('a', false, 'x')");
         for (String alias : List.of("", "CRUD", "crud", "a:b", "1a", "a b", "ä", "a".repeat(64), "a\n")) {
             assertThat(db.refusal("select local_cache.attach_table('b', false, E'" + alias.replace("\n", "\\n") + "')"))
                     .as(alias)
@@ -184,12 +234,15 @@ class AttachIT {
         }
         assertThat(db.refusal("select local_cache.attach_table('b', false, 'x')"))
                 .isEqualTo("42710 cannot attach public.b: alias 'x' is in use by public.a | Choose another alias.");
-        assertThat(db.refusal("select local_cache.attach_table('b', false, 'X')")).isEqualTo("no error");
+        assertThat(db.refusal("select local_cache.attach_table('b', false, 'X')"))
+                .isEqualTo("no error");
     }
 
     @Test
     void refusesMoreThanTheLimit() throws SQLException {
-        db.sql("create table t (id int primary key)", "insert into local_cache.mappings (relid) select 4000000000 + g from generate_series(1, 1024) g");
+        db.sql(
+                "create table t (id int primary key)",
+                "insert into local_cache.mappings (relid) select 4000000000 + g from generate_series(1, 1024) g");
         assertThat(attach("t")).startsWith("54000 cannot attach public.t: 1024 tables are attached already");
         db.sql("delete from local_cache.mappings where relid = 4000000001");
         assertThat(attach("t")).isEqualTo("no error");
@@ -207,12 +260,15 @@ class AttachIT {
             assertThatThrownBy(() -> db.sqlAs("app", "select local_cache." + f + "_table('t')"))
                     .hasMessageContaining("cannot " + f + " public.t: app does not own it");
         }
-        assertThat(db.refusal("set role app; select local_cache.attach_table('t')")).startsWith("42501 cannot attach public.t: app does not own it");
+        assertThat(db.refusal("set role app; select local_cache.attach_table('t')"))
+                .startsWith("42501 cannot attach public.t: app does not own it");
     }
 
     @Test
     void resetsAnAdministratorsColumnList() throws SQLException {
-        db.sql("create table t (id int primary key, v int)", "alter publication pgnear add table t (id) where (id > 5)");
+        db.sql(
+                "create table t (id int primary key, v int)",
+                "alter publication pgnear add table t (id) where (id > 5)");
         assertThat(db.published("t")).isFalse();
         assertThat(attach("t")).isEqualTo("no error");
         assertThat(db.published("t")).isTrue();
@@ -259,7 +315,9 @@ class AttachIT {
             s.execute("select local_cache.detach_table('public.t')");
             s.execute("drop table public.t");
         }
-        assertThat(db.messages().toString()).contains("mapping", "invalidate", "ddl").doesNotContain("ddl 0");
+        assertThat(db.messages().toString())
+                .contains("mapping", "invalidate", "ddl")
+                .doesNotContain("ddl 0");
         // set-up and the control plane's connections under such a default
         db.sql("alter database " + db.name + " set search_path = evil, pg_catalog, public");
         db.setup();
@@ -269,7 +327,9 @@ class AttachIT {
             assertThat(admin.attach("u", false, null)).isEqualTo("public.u");
             assertThat(admin.tables()).containsExactly(new TableAdmin.Attached("public.u", null, false, null));
         }
-        assertThat(Preflight.run(db.target(), "n1", false)).filteredOn(f -> f.level() != Preflight.Level.OK).isEmpty();
+        assertThat(Preflight.run(db.target(), "n1", false))
+                .filteredOn(f -> f.level() != Preflight.Level.OK)
+                .isEmpty();
     }
 
     @Test
@@ -283,15 +343,20 @@ class AttachIT {
             admin.invalidate("al:1");
             assertThatThrownBy(() -> admin.attach("nokey", false, null))
                     .isInstanceOf(UserError.class)
-                    .hasMessage("Cannot attach public.nokey: it has no primary key; ALTER TABLE public.nokey ADD PRIMARY KEY (...);");
-            assertThatThrownBy(() -> admin.attach("absent", false, null)).hasMessageStartingWith("There is no table absent;");
-            assertThatThrownBy(() -> admin.attach("a.b.c", false, null)).hasMessageStartingWith("There is no table a.b.c;");
+                    .hasMessage(
+                            "Cannot attach public.nokey: it has no primary key; ALTER TABLE public.nokey ADD PRIMARY KEY (...);");
+            assertThatThrownBy(() -> admin.attach("absent", false, null))
+                    .hasMessageStartingWith("There is no table absent;");
+            assertThatThrownBy(() -> admin.attach("a.b.c", false, null))
+                    .hasMessageStartingWith("There is no table a.b.c;");
             assertThatThrownBy(() -> admin.attach("a..", false, null)).isInstanceOf(UserError.class);
-            assertThatThrownBy(() -> admin.invalidate("nonsense")).hasMessageStartingWith("Cannot invalidate 'nonsense': no such scope");
+            assertThatThrownBy(() -> admin.invalidate("nonsense"))
+                    .hasMessageStartingWith("Cannot invalidate 'nonsense': no such scope");
             assertThat(admin.detach("public.t")).isEqualTo("public.t");
             assertThatThrownBy(() -> admin.detach("t")).hasMessageContaining("it is not attached");
             db.sql("drop schema local_cache cascade");
-            assertThatThrownBy(() -> admin.attach("t", false, null)).hasMessageContaining("not set up in this database; run `pgnear setup` first");
+            assertThatThrownBy(() -> admin.attach("t", false, null))
+                    .hasMessageContaining("not set up in this database; run `pgnear setup` first");
             assertThatThrownBy(admin::tables).hasMessageContaining("run `pgnear setup` first");
         }
     }

@@ -138,7 +138,8 @@ final class CatalogDatabase implements AutoCloseable {
     public void close() throws SQLException {
         try (Connection c = connection;
                 Statement s = c.createStatement()) {
-            s.execute("select pg_drop_replication_slot(slot_name) from pg_replication_slots where slot_name = '" + name + "'");
+            s.execute("select pg_drop_replication_slot(slot_name) from pg_replication_slots where slot_name = '" + name
+                    + "'");
         }
         server.sql("drop database " + name + " with (force)");
     }

@@ -61,7 +61,12 @@ class EventTriggersIT {
 
     /** The owner, who has no rights on local_cache, can still change rows. */
     private void rowsCanBeChanged() throws SQLException {
-        db.sqlAs("app", "update t set v = v || 'x'", "delete from t where v = 'none'", "insert into t values (100, 'new', 100)", "delete from t where o = 100");
+        db.sqlAs(
+                "app",
+                "update t set v = v || 'x'",
+                "delete from t where v = 'none'",
+                "insert into t values (100, 'new', 100)",
+                "delete from t where o = 100");
     }
 
     private List<String> ddlOnly() throws SQLException {
@@ -103,7 +108,11 @@ class EventTriggersIT {
     @Test
     void keyColumnDroppedWithItsType() throws SQLException {
         db.sql("create domain d as int");
-        db.sqlAs("app", "alter table t drop constraint t_pkey, add column k d, alter column k set default 0", "update t set k = id", "alter table t add primary key (k)");
+        db.sqlAs(
+                "app",
+                "alter table t drop constraint t_pkey, add column k d, alter column k set default 0",
+                "update t set k = id",
+                "alter table t add primary key (k)");
         assertThat(db.published("t")).isTrue();
         db.messages();
         db.sql("drop domain d cascade");
@@ -145,7 +154,10 @@ class EventTriggersIT {
 
     @Test
     void generatedColumnOnAFullIdentity() throws SQLException {
-        db.sqlAs("app", "alter table t replica identity full", "alter table t add column g int generated always as (o + 1) stored");
+        db.sqlAs(
+                "app",
+                "alter table t replica identity full",
+                "alter table t add column g int generated always as (o + 1) stored");
         rowsCanBeChanged();
         assertThat(db.published("t")).isEqualTo(major < 18);
     }
@@ -204,7 +216,12 @@ class EventTriggersIT {
 
     @Test
     void whatReachesRowsFromElsewhereIsToldToAll() throws SQLException {
-        db.sql("create type mood as enum ('a')", "create type pair as (x int)", "create table other (a int)", "create schema s3", "create domain dom as int");
+        db.sql(
+                "create type mood as enum ('a')",
+                "create type pair as (x int)",
+                "create table other (a int)",
+                "create schema s3",
+                "create domain dom as int");
         db.sql("alter table t add column m mood", "alter table t add column r other");
         db.messages();
         db.sql("alter type mood add value 'b'");
@@ -236,7 +253,8 @@ class EventTriggersIT {
         db.sqlAs("app", "drop table kid");
         assertThat(ddlOnly()).contains("ddl " + oid + " DROP TABLE");
         assertThat(db.published("t")).isTrue();
-        db.sqlAs("app", "create table root (id int not null, v text, o int not null default 1) partition by range (id)");
+        db.sqlAs(
+                "app", "create table root (id int not null, v text, o int not null default 1) partition by range (id)");
         db.messages();
         db.sqlAs("app", "alter table root attach partition t for values from (0) to (1000)");
         assertThat(ddlOnly()).contains("ddl " + oid + " ALTER TABLE");
@@ -262,7 +280,8 @@ class EventTriggersIT {
                 "drop type ty",
                 "drop table mine2");
         assertThat(db.messages()).isEmpty();
-        assertThat(db.query("select has_schema_privilege('app', 'local_cache', 'usage')")).isEqualTo("f");
+        assertThat(db.query("select has_schema_privilege('app', 'local_cache', 'usage')"))
+                .isEqualTo("f");
     }
 
     @Test
@@ -285,7 +304,10 @@ class EventTriggersIT {
 
     @Test
     void alsoInSessionsOfReplicationWorkers() throws SQLException {
-        db.sql("set session_replication_role = replica", "alter table t add column w int", "reset session_replication_role");
+        db.sql(
+                "set session_replication_role = replica",
+                "alter table t add column w int",
+                "reset session_replication_role");
         assertThat(db.messages()).containsExactly("ddl " + oid + " ALTER TABLE");
     }
 

@@ -40,7 +40,9 @@ class PreflightIT {
     }
 
     private List<Finding> notOk(String user, boolean fenced) {
-        return Preflight.run(db.target(user), "n1", fenced).stream().filter(f -> f.level() != Level.OK).toList();
+        return Preflight.run(db.target(user), "n1", fenced).stream()
+                .filter(f -> f.level() != Level.OK)
+                .toList();
     }
 
     @Test
@@ -54,11 +56,17 @@ class PreflightIT {
     @Test
     void eachMendLeadsToAPass() throws SQLException {
         Setup.install(db.target(), "node");
-        assertThat(notOk("node", false)).containsExactly(new Finding(Level.NOTE, "no table is attached", "pgnear attach schema.table"));
-        db.sql("create schema s", "create table s.\"T 1\" (id int primary key)", "select local_cache.attach_table('s.\"T 1\"')");
+        assertThat(notOk("node", false))
+                .containsExactly(new Finding(Level.NOTE, "no table is attached", "pgnear attach schema.table"));
+        db.sql(
+                "create schema s",
+                "create table s.\"T 1\" (id int primary key)",
+                "select local_cache.attach_table('s.\"T 1\"')");
         List<Finding> findings = notOk("node", false);
         assertThat(findings).hasSize(2).extracting(Finding::level).containsOnly(Level.PROBLEM);
-        assertThat(findings).extracting(Finding::what).containsExactly("the role may not read s.\"T 1\"", "the role may not use schema s");
+        assertThat(findings)
+                .extracting(Finding::what)
+                .containsExactly("the role may not read s.\"T 1\"", "the role may not use schema s");
         for (Finding f : findings) {
             db.sql(f.fix());
         }
@@ -78,7 +86,9 @@ class PreflightIT {
     void roleWithoutRights() throws SQLException {
         Setup.install(db.target(), null);
         List<Finding> findings = notOk("plain", false);
-        assertThat(findings).extracting(Finding::what).containsExactly("the role has no REPLICATION privilege", "the role may not use schema local_cache");
+        assertThat(findings)
+                .extracting(Finding::what)
+                .containsExactly("the role has no REPLICATION privilege", "the role may not use schema local_cache");
         assertThat(findings.getFirst().fix()).isEqualTo("ALTER ROLE \"plain\" REPLICATION;");
         assertThat(Preflight.passed(findings)).isFalse();
     }
@@ -87,7 +97,9 @@ class PreflightIT {
     void whatIsBypassedIsANote() throws SQLException {
         Setup.install(db.target(), null);
         db.sql(
-                "create table a (id int primary key)", "create table b (id int primary key)", "create table c (id int primary key)",
+                "create table a (id int primary key)",
+                "create table b (id int primary key)",
+                "create table c (id int primary key)",
                 "select local_cache.attach_table('a'), local_cache.attach_table('b'), local_cache.attach_table('c')",
                 "alter table a enable row level security",
                 "alter publication pgnear drop table b",
@@ -95,9 +107,12 @@ class PreflightIT {
                 "drop table c");
         List<Finding> findings = notOk("postgres", false);
         assertThat(Preflight.passed(findings)).isTrue();
-        assertThat(findings.toString()).contains("public.a is attached but not cached: it has row-level security",
-                "public.b is attached but not cached: it is not in publication",
-                "it does not exist", "event triggers are not installed or not enabled");
+        assertThat(findings.toString())
+                .contains(
+                        "public.a is attached but not cached: it has row-level security",
+                        "public.b is attached but not cached: it is not in publication",
+                        "it does not exist",
+                        "event triggers are not installed or not enabled");
         db.sql("select * from local_cache.reconcile_all()");
         assertThat(notOk("postgres", false)).hasSize(2);
     }
@@ -105,30 +120,49 @@ class PreflightIT {
     @Test
     void publicationTurnedAround() throws SQLException {
         Setup.install(db.target(), null);
-        db.sql("alter event trigger pgnear_ddl disable", "alter publication pgnear set (publish = 'insert')", "alter publication pgnear owner to plain");
-        assertThat(notOk("postgres", false)).extracting(Finding::what).contains("publication pgnear does not publish every kind of change");
+        db.sql(
+                "alter event trigger pgnear_ddl disable",
+                "alter publication pgnear set (publish = 'insert')",
+                "alter publication pgnear owner to plain");
+        assertThat(notOk("postgres", false))
+                .extracting(Finding::what)
+                .contains("publication pgnear does not publish every kind of change");
         db.sql("drop publication pgnear");
         assertThat(notOk("postgres", false)).extracting(Finding::what).contains("publication pgnear is missing");
-        db.sql("create or replace function local_cache.schema_version() returns int language sql immutable as 'select 0'");
-        assertThat(notOk("postgres", false)).singleElement().satisfies(f -> assertThat(f.what()).contains("has version 0, this pgnear needs"));
+        db.sql(
+                "create or replace function local_cache.schema_version() returns int language sql immutable as 'select 0'");
+        assertThat(notOk("postgres", false))
+                .singleElement()
+                .satisfies(f -> assertThat(f.what()).contains("has version 0, this pgnear needs"));
     }
 
     @Test
     void serverThatCannotStream() throws SQLException {
-        try (TestPostgres other = TestPostgres.start(15, "wal_level", "replica", "max_replication_slots", "0", "max_wal_senders", "1")) {
+        try (TestPostgres other =
+                TestPostgres.start(15, "wal_level", "replica", "max_replication_slots", "0", "max_wal_senders", "1")) {
             List<Finding> findings = Preflight.run(PgTarget.parse(other.url()), "n1", false);
-            assertThat(findings).filteredOn(f -> f.level() == Level.PROBLEM).extracting(Finding::what)
-                    .contains("wal_level is replica", "max_replication_slots has no room: 0 of 0 are used and a node needs 1", "max_wal_senders has no room: 0 of 1 are used and a node needs 2");
+            assertThat(findings)
+                    .filteredOn(f -> f.level() == Level.PROBLEM)
+                    .extracting(Finding::what)
+                    .contains(
+                            "wal_level is replica",
+                            "max_replication_slots has no room: 0 of 0 are used and a node needs 1",
+                            "max_wal_senders has no room: 0 of 1 are used and a node needs 2");
         }
     }
 
     @Test
     void whatCannotBeReached() {
-        Finding gone = Preflight.run(PgTarget.parse("postgresql://postgres@127.0.0.1:1/postgres"), "n1", false).getFirst();
+        Finding gone = Preflight.run(PgTarget.parse("postgresql://postgres@127.0.0.1:1/postgres"), "n1", false)
+                .getFirst();
         assertThat(gone.level()).isEqualTo(Level.PROBLEM);
-        assertThat(gone.what()).startsWith("Cannot connect to postgresql://postgres@127.0.0.1:1/postgres (").endsWith("check that it runs and that host, port and TLS mode are right.");
-        assertThat(Preflight.run(db.target("nobody"), "n1", false).getFirst().what()).contains("role \"nobody\" does not exist");
+        assertThat(gone.what())
+                .startsWith("Cannot connect to postgresql://postgres@127.0.0.1:1/postgres (")
+                .endsWith("check that it runs and that host, port and TLS mode are right.");
+        assertThat(Preflight.run(db.target("nobody"), "n1", false).getFirst().what())
+                .contains("role \"nobody\" does not exist");
         PgTarget absent = db.target().withDatabase("absent");
-        assertThat(Preflight.run(absent, "n1", false).getFirst().what()).contains("database \"absent\" does not exist); check the database's name");
+        assertThat(Preflight.run(absent, "n1", false).getFirst().what())
+                .contains("database \"absent\" does not exist); check the database's name");
     }
 }

@@ -78,6 +78,8 @@ class SamplerIT {
 
     /** A standby of this name that acknowledges everything, on a walsender of its own. */
     private AutoCloseable standby(String name) throws SQLException {
+        String count = "select count(*) from pg_stat_replication where application_name = '" + name + "'";
+        String before = Objects.requireNonNull(db.query(count));
         Properties p = new Properties();
         p.setProperty("user", "postgres");
         PGProperty.REPLICATION.set(p, "database");
@@ -106,7 +108,7 @@ class SamplerIT {
         return () -> {
             c.unwrap(org.postgresql.jdbc.PgConnection.class).abort(Runnable::run);
             reader.join();
-            await().until(() -> "0".equals(db.query("select count(*) from pg_stat_replication where application_name = '" + name + "'")));
+            await().until(() -> before.equals(db.query(count)));
         };
     }
 
@@ -115,8 +117,13 @@ class SamplerIT {
     }
 
     private void awaitReason(String part) {
-        await().atMost(Duration.ofSeconds(15)).until(() -> next().reason().contains(part));
+        await().atMost(Duration.ofSeconds(15)).untilAsserted(() -> assertThat(next().reason()).contains(part));
         assertThat(samples.getLast().required()).isFalse();
+    }
+
+    private void awaitRequired() {
+        await().atMost(Duration.ofSeconds(15)).untilAsserted(() -> assertThat(next().reason()).isEmpty());
+        assertThat(samples.getLast().required()).isTrue();
     }
 
     @Test
@@ -146,7 +153,7 @@ class SamplerIT {
             assertThat(samples.getLast().reason()).isEqualTo("synchronous_standby_names is empty");
         }
         int count = samples.size();
-        assertThat(db.query("select count(*) from pg_stat_activity where application_name = 'n1 sampler'")).isEqualTo("0");
+        await().until(() -> "0".equals(db.query("select count(*) from pg_stat_activity where application_name = 'n1 sampler'")));
         assertThat(samples).hasSize(count);
     }
 
@@ -154,12 +161,11 @@ class SamplerIT {
     void fencedOnlyIfRequiredAndVisible() throws Exception {
         try (Sampler sampler = sampler(db.target("node"))) {
             awaitReason("is empty");
-            AutoCloseable n1 = standby("n1");
-            try {
+            try (AutoCloseable n1 = standby("n1")) {
                 standbys("FIRST 1 (n1)");
                 awaitReason("GRANT pg_monitor");
                 server.sql("set synchronous_commit = local", "grant pg_monitor to node");
-                await().atMost(Duration.ofSeconds(15)).until(() -> next().required());
+                awaitRequired();
                 standbys("FIRST 1 (n1, n2)");
                 awaitReason("waits for 1 of 2 names");
                 standbys("*");
@@ -167,20 +173,18 @@ class SamplerIT {
                 standbys("n2");
                 awaitReason("does not list n1");
                 standbys("ANY 1 (\"N1\")");
-                await().atMost(Duration.ofSeconds(15)).until(() -> next().required());
+                awaitRequired();
                 try (AutoCloseable twin = standby("n1")) {
                     awaitReason("2 walsenders call themselves");
                 }
-                await().atMost(Duration.ofSeconds(15)).until(() -> next().required());
+                awaitRequired();
                 try (Connection c = ControlConnection.openLocal(db.target(), "test")) {
                     new Fence(c).announce("n1");
                     awaitReason("release is announced");
                     assertThat(new Fence(c).leave("n1")).isEqualTo(SynchronousStandbys.NONE);
                     assertThat(new Fence(c).join("n1")).hasToString("FIRST 1 (\"n1\")");
-                    await().atMost(Duration.ofSeconds(15)).until(() -> next().required());
+                    awaitRequired();
                 }
-            } finally {
-                n1.close();
             }
             awaitReason("not connected");
             try (Connection c = ControlConnection.openLocal(db.target(), "test")) {

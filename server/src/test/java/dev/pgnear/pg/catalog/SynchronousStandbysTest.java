@@ -22,7 +22,8 @@ class SynchronousStandbysTest {
         assertThat(parse("a")).isEqualTo(new SynchronousStandbys(Method.FIRST, 1, List.of("a")));
         assertThat(parse("a, b")).isEqualTo(new SynchronousStandbys(Method.FIRST, 1, List.of("a", "b")));
         assertThat(parse("2 (a, b)")).isEqualTo(new SynchronousStandbys(Method.FIRST, 2, List.of("a", "b")));
-        assertThat(parse("FIRST 2 (a,b,c)")).isEqualTo(new SynchronousStandbys(Method.FIRST, 2, List.of("a", "b", "c")));
+        assertThat(parse("FIRST 2 (a,b,c)"))
+                .isEqualTo(new SynchronousStandbys(Method.FIRST, 2, List.of("a", "b", "c")));
         assertThat(parse("any 1(a)")).isEqualTo(new SynchronousStandbys(Method.ANY, 1, List.of("a")));
         assertThat(parse("*")).isEqualTo(new SynchronousStandbys(Method.FIRST, 1, List.of("*")));
         assertThat(parse("\"a \"\"q\"\", (b)\", \"First\"").names()).containsExactly("a \"q\", (b)", "First");
@@ -31,7 +32,23 @@ class SynchronousStandbysTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"a b", "a,", ",a", "FIRST (a)", "FIRST a", "ANY 2 a", "2 (a", "2 ()", "0 (a)", "\"a", "a-b", "FIRST", "2 (a) b", "99999999999 (a)"})
+    @ValueSource(
+            strings = {
+                "a b",
+                "a,",
+                ",a",
+                "FIRST (a)",
+                "FIRST a",
+                "ANY 2 a",
+                "2 (a",
+                "2 ()",
+                "0 (a)",
+                "\"a",
+                "a-b",
+                "FIRST",
+                "2 (a) b",
+                "99999999999 (a)"
+            })
     void refusesWhatPostgresqlRefuses(String text) {
         assertThatIllegalArgumentException().isThrownBy(() -> parse(text)).withMessageContaining("not a value of");
     }
@@ -72,15 +89,22 @@ class SynchronousStandbysTest {
 
     @Test
     void nodeIsRequiredOnlyIfItsOwnWalsenderShowsIt() {
-        List<Walsender> good = List.of(new Walsender("n", "streaming", "sync"), new Walsender("m", "streaming", "quorum"), new Walsender("x", "backup", "async"));
+        List<Walsender> good = List.of(
+                new Walsender("n", "streaming", "sync"),
+                new Walsender("m", "streaming", "quorum"),
+                new Walsender("x", "backup", "async"));
         assertThat(Requirement.whyNot("n", "FIRST 2 (n, m)", good, true, false)).isNull();
         assertThat(Requirement.whyNot("m", "FIRST 2 (n, m)", good, true, false)).isNull();
-        assertThat(Requirement.whyNot("n", "FIRST 2 (n, m)", good, false, false)).contains("GRANT pg_monitor");
+        assertThat(Requirement.whyNot("n", "FIRST 2 (n, m)", good, false, false))
+                .contains("GRANT pg_monitor");
         assertThat(Requirement.whyNot("n", "FIRST 2 (n, m)", good, true, true)).contains("release is announced");
-        assertThat(Requirement.whyNot("n", "FIRST 2 (n, n2)", List.of(), true, false)).contains("not connected");
+        assertThat(Requirement.whyNot("n", "FIRST 2 (n, n2)", List.of(), true, false))
+                .contains("not connected");
         assertThat(Requirement.whyNot("n", "a b", good, true, false)).contains("not a value");
-        assertThat(Requirement.whyNot("n", "n", List.of(new Walsender("N", "catchup", "async")), true, false)).contains("catchup, async");
-        assertThat(Requirement.whyNot("n", "FIRST 2 (n, m)", List.of(good.get(0), good.get(1), good.get(1)), true, false))
+        assertThat(Requirement.whyNot("n", "n", List.of(new Walsender("N", "catchup", "async")), true, false))
+                .contains("catchup, async");
+        assertThat(Requirement.whyNot(
+                        "n", "FIRST 2 (n, m)", List.of(good.get(0), good.get(1), good.get(1)), true, false))
                 .isEqualTo("2 walsenders call themselves m");
     }
 }
