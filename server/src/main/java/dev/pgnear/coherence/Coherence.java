@@ -312,7 +312,8 @@ public final class Coherence implements StreamApplier {
             deliver = inOrder && !isOlder(from, newest);
             share = deliver && (pass && now.isReady() || !rules.on(Rule.FOLLOWERS_PASS));
             if (deliver && !stored && state.passes(snapshot)) {
-                // who gets this answer must not find an older entry afterwards; one that fails the key's fence is itself the older one
+                // who gets this answer must not find an older entry afterwards; one that fails the key's fence is
+                // itself the older one
                 drop(fill.relation().space(), id);
                 state.installedXid = 0;
             }
@@ -492,9 +493,8 @@ public final class Coherence implements StreamApplier {
     private boolean mayInstall(OwnWrite write, OwnWrite.Target target) {
         boolean sameSpace = target.space() == target.relation().space() || !rules.on(Rule.OWN_SINCE_STREAM);
         StreamState now = stream;
-        boolean sameStream =
-                write.generation == now.generation() && Objects.equals(write.server(), now.server())
-                        || !rules.on(Rule.OWN_SINCE_STREAM);
+        boolean sameStream = write.generation == now.generation() && Objects.equals(write.server(), now.server())
+                || !rules.on(Rule.OWN_SINCE_STREAM);
         boolean alone = !write.fencedByAnother() || !rules.on(Rule.OWN_NOT_FOREIGN);
         return sameSpace
                 && sameStream

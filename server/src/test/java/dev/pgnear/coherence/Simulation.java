@@ -87,7 +87,10 @@ final class Simulation {
         final Map<Key, Version> ownFloor = new HashMap<>();
         final Set<Tx> slotWaits = new HashSet<>();
         Conn conn = Conn.DOWN;
-        @Nullable ServerIdentity streamed;
+
+        @Nullable
+        ServerIdentity streamed;
+
         boolean cut;
         long received;
         long acked;
@@ -105,8 +108,7 @@ final class Simulation {
         Node(int number) {
             this.number = number;
             int bound = random.nextInt(4) == 0 ? 1 : Limits.FENCES_PER_PARTITION;
-            coherence =
-                    new Coherence(cache, Simulation.this::clock, fenced, MAX_STALENESS, GRACE, off, bound);
+            coherence = new Coherence(cache, Simulation.this::clock, fenced, MAX_STALENESS, GRACE, off, bound);
             relations = new Relation[pg.published.length];
             for (int r = 0; r < relations.length; r++) {
                 relations[r] = coherence.newRelation("r" + r);
@@ -136,9 +138,15 @@ final class Simulation {
         int state;
         long lsn;
         boolean lsnAtArrival;
-        @Nullable Snapshot snapshot;
-        @Nullable Version version;
-        @Nullable ServerIdentity from;
+
+        @Nullable
+        Snapshot snapshot;
+
+        @Nullable
+        Version version;
+
+        @Nullable
+        ServerIdentity from;
 
         SimFill(Fill fill, Key key) {
             this.fill = fill;
@@ -148,7 +156,9 @@ final class Simulation {
 
     private static final class SimSample {
         long sentAt;
-        @Nullable Sample answer;
+
+        @Nullable
+        Sample answer;
     }
 
     private static final class OwnOp {
@@ -156,7 +166,10 @@ final class Simulation {
         final OwnWrite write;
         final List<Key> keys;
         final Tx tx;
-        @Nullable ServerIdentity server;
+
+        @Nullable
+        ServerIdentity server;
+
         long lsn;
         boolean replied;
 
@@ -173,8 +186,13 @@ final class Simulation {
         final MultiRead multi;
         final Map<Key, Version> seen = new HashMap<>();
         boolean busy;
-        @Nullable Op retry;
-        @Nullable Tx tx;
+
+        @Nullable
+        Op retry;
+
+        @Nullable
+        Tx tx;
+
         long barrier;
         final List<Op> multiOps = new ArrayList<>();
 
@@ -555,8 +573,7 @@ final class Simulation {
     }
 
     private void abort() {
-        List<Tx> open =
-                pg.txs.stream().filter(t -> t.state == TxState.RUNNING).toList();
+        List<Tx> open = pg.txs.stream().filter(t -> t.state == TxState.RUNNING).toList();
         if (!open.isEmpty()) {
             abort(any(open));
         }
@@ -616,8 +633,7 @@ final class Simulation {
     }
 
     private void giveBack() {
-        List<Tx> may =
-                pg.txs.stream().filter(t -> t.state == TxState.VISIBLE).toList();
+        List<Tx> may = pg.txs.stream().filter(t -> t.state == TxState.VISIBLE).toList();
         if (!may.isEmpty()) {
             giveBack(any(may));
         }
@@ -1190,7 +1206,9 @@ final class Simulation {
     }
 
     private static boolean same(Version v, byte @Nullable [] value) {
-        return value == null ? v.absent : !v.absent && v.id == ByteBuffer.wrap(value).getInt();
+        return value == null
+                ? v.absent
+                : !v.absent && v.id == ByteBuffer.wrap(value).getInt();
     }
 
     private static boolean shown(Version v) {
@@ -1203,7 +1221,8 @@ final class Simulation {
                 return;
             }
         }
-        String answer = ops.stream().map(o -> o.key + "=" + text(o.several)).toList().toString();
+        String answer =
+                ops.stream().map(o -> o.key + "=" + text(o.several)).toList().toString();
         fail(Kind.SEVERAL, ops.getFirst().session.node + " answers " + answer + " together");
     }
 
@@ -1304,7 +1323,8 @@ final class Simulation {
         lateClock = now;
         freshSample(n);
         CoherenceStatus status = n.coherence.status();
-        if (!status.hitsAllowed() || fenced && n.named && !n.announced && status.mode() != CoherenceStatus.Mode.FENCED) {
+        if (!status.hitsAllowed()
+                || fenced && n.named && !n.announced && status.mode() != CoherenceStatus.Mode.FENCED) {
             fail(Kind.NO_SERVICE, n + " " + status);
         }
         Session s = new Session(n);
@@ -1330,11 +1350,12 @@ final class Simulation {
             f.lsn = pg.insertLsn();
             arrive(n, f);
         }
-        int length = n.coherence.read(
-                n.relations[key.relation], n.hash(key), key.bytes, 0, key.bytes.length, sink);
+        int length = n.coherence.read(n.relations[key.relation], n.hash(key), key.bytes, 0, key.bytes.length, sink);
         if (length == Cache.MISS) {
-            fail(Kind.NO_SERVICE, n + " did not store " + key + " when all was quiet: caching "
-                    + n.relations[key.relation].caching() + ", " + n.coherence.status() + " " + pg.snapshot());
+            fail(
+                    Kind.NO_SERVICE,
+                    n + " did not store " + key + " when all was quiet: caching " + n.relations[key.relation].caching()
+                            + ", " + n.coherence.status() + " " + pg.snapshot());
         }
         if (!same(pg.current(key), length == Cache.ABSENT ? null : sink.value())) {
             fail(Kind.PERMANENT, n + " still has another row than the database for " + key);

@@ -6,7 +6,11 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class SimulatorTest {
-    static @org.jspecify.annotations.Nullable Throwable run(long seed, EnumSet<Rule> off, EnumSet<Caller> broken, @org.jspecify.annotations.Nullable List<String> trace) {
+    static @org.jspecify.annotations.Nullable Throwable run(
+            long seed,
+            EnumSet<Rule> off,
+            EnumSet<Caller> broken,
+            @org.jspecify.annotations.Nullable List<String> trace) {
         try {
             new Simulation(seed, off, broken, trace).run();
             return null;

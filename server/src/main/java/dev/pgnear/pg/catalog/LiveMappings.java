@@ -387,8 +387,11 @@ public final class LiveMappings implements StreamTables, Supplier<MappingSet>, A
             for (int oid : oids) {
                 if (oid == ALL) {
                     known.values().forEach(this::suspend);
-                } else if (known.get(oid) instanceof Known table) {
-                    suspend(table);
+                } else {
+                    Known table = known.get(oid);
+                    if (table != null) {
+                        suspend(table);
+                    }
                 }
                 makeDirty(oid);
             }
