@@ -39,6 +39,9 @@ import org.jspecify.annotations.Nullable;
  * before it changes, so a reader who saw a good state and is overtaken by a change reads at worst what was right when it began.
  */
 public final class Coherence implements StreamApplier {
+    /** Of an own write that began before the slot: events since then are not all known. */
+    private static final long NO_GENERATION = -1;
+
     private final Cache cache;
     private final NanoClock clock;
     private final boolean wantFenced;
@@ -463,7 +466,8 @@ public final class Coherence implements StreamApplier {
 
     /** A write of this node begins. */
     public OwnWrite beginOwnWrite() {
-        return new OwnWrite(this, stream.generation());
+        StreamState now = stream;
+        return new OwnWrite(this, now.isDown() ? NO_GENERATION : now.generation());
     }
 
     void begin(OwnWrite write, OwnWrite.Target target) {
