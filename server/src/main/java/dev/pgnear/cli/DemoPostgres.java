@@ -130,7 +130,7 @@ final class DemoPostgres implements AutoCloseable {
         long pid = lines.isEmpty() ? -1 : Long.parseLong(lines.getFirst().trim());
         ProcessHandle left = ProcessHandle.of(pid).orElse(null);
         boolean postgres = left != null && left.info().command().orElse("").endsWith("postgres");
-        if (postgres) {
+        if (left != null && postgres) {
             progress.accept("stopping the PostgreSQL (process " + pid + ") that an earlier demo left running");
             new ProcessBuilder("kill", "-INT", Long.toString(pid)).start();
             try {

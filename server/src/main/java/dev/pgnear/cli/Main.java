@@ -1,7 +1,9 @@
 package dev.pgnear.cli;
 
 import dev.pgnear.base.UserError;
+import java.io.PrintStream;
 import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -24,10 +26,14 @@ public final class Main implements Runnable {
 
     /** Runs a verb and exits with its code. */
     public static void main(String[] args) {
-        int code = run(args, new PrintWriter(System.out, true), new PrintWriter(System.err, true));
+        int code = run(args, utf8(System.out), utf8(System.err));
         if (code != 0) {
             System.exit(code);
         }
+    }
+
+    private static PrintWriter utf8(PrintStream stream) {
+        return new PrintWriter(stream, true, StandardCharsets.UTF_8);
     }
 
     /** Runs a verb; for tests. */
@@ -54,7 +60,8 @@ public final class Main implements Runnable {
         line.setParameterExceptionHandler((e, a) -> {
             CommandLine at = e.getCommandLine();
             String help = at.getParent() == null ? "pgnear --help" : "pgnear " + at.getCommandName() + " --help";
-            err.println("pgnear: " + sentence(e.getMessage()) + "; `" + help + "` shows what it takes.");
+            err.println(
+                    "pgnear: " + sentence(String.valueOf(e.getMessage())) + "; `" + help + "` shows what it takes.");
             return 2;
         });
         line.setExecutionExceptionHandler((e, at, parsed) -> failed(e, main.debug, err));

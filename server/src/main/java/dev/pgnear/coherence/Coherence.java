@@ -12,6 +12,7 @@ import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -306,13 +307,16 @@ public final class Coherence implements StreamApplier {
             StreamState now = stream;
             boolean inOrder = !rules.on(Rule.OVERLAP_ORDER) || fill.inOrder(from, snapshot);
             boolean pass = early || passes(fill, partition, state, now, from, snapshot);
-            if (pass && inOrder) {
-                store(fill, state, snapshot, lsn, value);
-            } else {
-                counters.add(Counter.FILLS_REFUSED);
-            }
+            counters.add(Counter.FILLS_REFUSED, pass && inOrder ? 0 : 1);
+            boolean stored = pass && inOrder && store(fill, state, snapshot, lsn, value);
             deliver = inOrder && !isOlder(from, newest);
             share = deliver && (pass && now.isReady() || !rules.on(Rule.FOLLOWERS_PASS));
+            if (deliver && !stored && state.passes(snapshot)) {
+                // who gets this answer must not find an older entry afterwards; one that fails the key's fence is
+                // itself the older one
+                drop(fill.relation().space(), id);
+                state.installedXid = 0;
+            }
             if (deliver) {
                 state.fills.forEach(other -> other.deliveredMeanwhile(from, snapshot));
             }
@@ -408,11 +412,11 @@ public final class Coherence implements StreamApplier {
         return snapshot.covers(needed.snapshot());
     }
 
-    private void store(Fill fill, KeyState state, Snapshot snapshot, long lsn, byte @Nullable [] value) {
+    private boolean store(Fill fill, KeyState state, Snapshot snapshot, long lsn, byte @Nullable [] value) {
         long xmin = rules.on(Rule.SKIP_BELOW_XMIN) ? snapshot.xmin() : snapshot.xmax();
         int space = rules.on(Rule.NEW_GENERATION) ? fill.space : fill.relation().space();
-        cache.put(space, fill.hash(), fill.key(), value, xmin, lsn);
         state.installedXid = 0;
+        return cache.put(space, fill.hash(), fill.key(), value, xmin, lsn) == Cache.Put.STORED;
     }
 
     /** Rule 4 for the key of a fill that just arrived. */
@@ -467,13 +471,14 @@ public final class Coherence implements StreamApplier {
     }
 
     void committed(OwnWrite write, long lsnAfterCommit, byte[] @Nullable [] values, boolean mayInstall) {
+        meetServerOf(write);
         for (int i = 0; i < write.targets().size(); i++) {
             OwnWrite.Target target = write.targets().get(i);
             byte @Nullable [] value = mayInstall ? values[i] : null;
             onKey(target.key(), (partition, state) -> {
                 state.end(write);
                 boolean install = mayInstall && mayInstall(write, target);
-                fenceOwn(partition, state, write.xid());
+                fenceOwn(partition, state, write);
                 if (install) {
                     install(write, target, state, value, lsnAfterCommit);
                 } else {
@@ -488,7 +493,8 @@ public final class Coherence implements StreamApplier {
     private boolean mayInstall(OwnWrite write, OwnWrite.Target target) {
         boolean sameSpace = target.space() == target.relation().space() || !rules.on(Rule.OWN_SINCE_STREAM);
         StreamState now = stream;
-        boolean sameStream = write.generation == now.generation() || !rules.on(Rule.OWN_SINCE_STREAM);
+        boolean sameStream = write.generation == now.generation() && Objects.equals(write.server(), now.server())
+                || !rules.on(Rule.OWN_SINCE_STREAM);
         boolean alone = !write.fencedByAnother() || !rules.on(Rule.OWN_NOT_FOREIGN);
         return sameSpace
                 && sameStream
@@ -512,12 +518,22 @@ public final class Coherence implements StreamApplier {
         state.installedXid = write.wasApplied() ? 0 : write.xid();
     }
 
-    private void fenceOwn(Partition partition, KeyState state, long xid) {
-        if (rules.on(Rule.OWN_AMONG_OWN)) {
-            state.foreign(xid);
+    private void meetServerOf(OwnWrite write) {
+        ServerIdentity from = write.server();
+        if (from != null) {
+            meet(from);
         }
-        if (rules.on(Rule.OWN_FENCES)) {
-            lay(partition, state, xid, true);
+    }
+
+    /** An xid of a server that is gone would never be seen finished; what it wrote is in the new slot's snapshot, or lost. */
+    private void fenceOwn(Partition partition, KeyState state, OwnWrite write) {
+        if (rules.on(Rule.OWN_AMONG_OWN)) {
+            state.foreign(write.xid());
+        }
+        ServerIdentity from = write.server();
+        if (rules.on(Rule.OWN_FENCES) && from != null && from.equals(newest)) {
+            partition.belongTo(from);
+            lay(partition, state, write.xid(), true);
         }
     }
 
@@ -529,12 +545,11 @@ public final class Coherence implements StreamApplier {
     }
 
     void unknown(OwnWrite write) {
+        meetServerOf(write);
         for (OwnWrite.Target target : write.targets()) {
             onKey(target.key(), (partition, state) -> {
                 state.end(write);
-                if (write.xid() != 0) {
-                    fenceOwn(partition, state, write.xid());
-                }
+                fenceOwn(partition, state, write);
                 counters.add(Counter.OWN_INVALIDATIONS);
                 dropOwn(target, state);
             });
@@ -798,11 +813,26 @@ public final class Coherence implements StreamApplier {
                 flush("");
             }
             Check.that(stream.isDown(), "a slot is made only while the stream is down");
+            for (int i = 0; i < partitions.length; i++) {
+                belongTo(i, server);
+            }
             cover = new Cover(slotSnapshot, -1);
             position.set(startLsn);
             stream = new StreamState(stream.generation(), State.CATCHING_UP, server, clock.nanos(), Long.MAX_VALUE, "");
-            meet(server);
-            freshness.server(server, newest);
+            synchronized (freshness) {
+                newest = isOlder(server, newest) ? newest : server;
+                freshness.server(server, newest);
+            }
+        }
+    }
+
+    private void belongTo(int index, ServerIdentity server) {
+        long hash = hashes[index];
+        cache.lock(hash);
+        try {
+            partitions[index].belongTo(server);
+        } finally {
+            cache.unlock(hash);
         }
     }
 

@@ -48,7 +48,7 @@ final class Freshness {
         this.maxStalenessNanos = maxStalenessNanos;
         this.claimNanos = Math.min(maxStalenessNanos, Limits.CLAIM_LEASE_NANOS);
         this.graceNanos = graceNanos;
-        this.identity = rules.on(Rule.IDENTITY);
+        this.identity = rules.on(Rule.IDENTITY) && rules.on(Rule.SAMPLE_IDENTITY);
         this.samplePassed = rules.on(Rule.SAMPLE_PASSED);
         this.grace = rules.on(Rule.GRACE);
         this.claimBySample = rules.on(Rule.CLAIM_BY_SAMPLE);

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * A write of this node (RESP SET, DEL, key space) from before its statement is sent until its COMMIT has returned.
  *
  * <pre>
- *   key()*  sent()  ...  wrote(xid)  ...  committed(...) | unknown() | rolledBack()
+ *   key()*  sent()  ...  wrote(from, xid)  ...  committed(...) | unknown() | rolledBack()
  * </pre>
  *
  * <p>All calls come from one thread. {@link #fencedBy} alone is called by others, under the partition lock of one of the keys, so the two
@@ -25,6 +25,7 @@ public final class OwnWrite {
     private boolean sent;
     private boolean over;
     private long xid;
+    private @Nullable ServerIdentity server;
 
     /** First xid that fenced a key since the write began; 0 for none. It may be our own, whose event can come before its reply. */
     private long firstXid;
@@ -54,8 +55,14 @@ public final class OwnWrite {
         sent = true;
     }
 
-    /** The top-level xid, learnt from the statement's own answer; 64 bits. */
-    public void wrote(long topLevelXid) {
+    /**
+     * The top-level xid, learnt from the statement's own answer.
+     *
+     * @param from the server that the connection was opened to
+     * @param topLevelXid 64 bits
+     */
+    public void wrote(ServerIdentity from, long topLevelXid) {
+        server = from;
         xid = topLevelXid;
     }
 
@@ -94,13 +101,19 @@ public final class OwnWrite {
         return xid;
     }
 
+    /** Whose xid it is; null as long as that is not known. */
+    @Nullable
+    ServerIdentity server() {
+        return server;
+    }
+
     List<Target> targets() {
         return targets;
     }
 
-    /** A transaction fenced one of the keys, by its event or by the reply of an own write. */
+    /** A transaction fenced one of the keys, by its event or by the reply of an own write; 0 for one with an unknown xid. */
     synchronized void fencedBy(long other) {
-        severalXids |= firstXid != 0 && firstXid != other;
+        severalXids |= other == 0 || firstXid != 0 && firstXid != other;
         firstXid = other;
     }
 

@@ -16,6 +16,7 @@ final class Partition {
     private final LongAdder fencesHeld;
     private int fenced;
     private XidFence floor = XidFence.NONE;
+    private @Nullable ServerIdentity server;
 
     /**
      * @param limit most key fences
@@ -95,6 +96,14 @@ final class Partition {
             }
         }
         floor = XidFence.NONE;
+    }
+
+    /** From now on the fences are this server's: xids of another one mean nothing here and would never be seen finished. */
+    void belongTo(ServerIdentity owner) {
+        if (!owner.equals(server)) {
+            clearFences();
+            server = owner;
+        }
     }
 
     /** How many keys a purge has to look at. */

@@ -57,7 +57,8 @@ public record CommandSpec(
     }
 
     /** A command without keys. */
-    public static CommandSpec of(String name, int arity, String group, String since, String summary, Command command) {
+    public static CommandSpec single(
+            String name, int arity, String group, String since, String summary, Command command) {
         List<String> categories = group.equals("connection") ? List.of("slow", "connection") : List.of("slow");
         return new CommandSpec(name, arity, Set.of(), 0, 0, 0, categories, group, since, summary, List.of(), command);
     }

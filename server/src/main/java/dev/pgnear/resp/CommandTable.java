@@ -34,10 +34,21 @@ public final class CommandTable {
         return top.find(request.bytes(), request.offset(i), request.length(i));
     }
 
-    /** The subcommand that argument {@code i} names, or null. */
-    public @Nullable CommandSpec subcommand(CommandSpec container, Request request, int i) {
-        Names names = subcommands.get(container);
-        return names == null ? null : names.find(request.bytes(), request.offset(i), request.length(i));
+    /** The command, or the subcommand if one is named; null if there is none of that name. */
+    @Nullable
+    CommandSpec resolve(Request request) {
+        CommandSpec spec = find(request, 0);
+        if (spec == null || spec.subcommands().isEmpty() || request.count() == 1) {
+            return spec;
+        }
+        Names names = subcommands.get(spec);
+        return names == null ? null : names.find(request.bytes(), request.offset(1), request.length(1));
+    }
+
+    /** The error line when {@link #resolve} found nothing. */
+    String unknown(Request request) {
+        CommandSpec container = find(request, 0);
+        return container == null ? Errors.unknownCommand(request) : Errors.unknownSubcommand(container, request);
     }
 
     /** By full name such as {@code client|id}, in any case, or null. */

@@ -10,11 +10,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
-import io.netty.util.concurrent.Future;
 import java.io.IOException;
-import java.util.HashMap;
-import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -59,20 +55,18 @@ public final class Session extends ChannelInboundHandlerAdapter implements Runna
     private final ReplyWriter writer = new ReplyWriter();
     private final RowSink sink = new RowSink(writer);
     private final Replies replies;
-    private final Map<Long, Integer> reading = new HashMap<>(0);
-    private final Login login;
+    private final RowsBeingRead reading = new RowsBeingRead();
+    private final ReplyMode mode = new ReplyMode();
+    private final Deadlines deadlines;
     private final ReaderWatch watch;
+    private final Login login;
     private State state = State.OPEN;
     private boolean inputEnded;
     private boolean retry;
     private boolean resuming;
-    private boolean replyOff;
-    private boolean replySkipNext;
-    private boolean replySkipThis;
     private long arrivedNanos;
     private int burstReplies;
     private @Nullable ChannelHandlerContext ctx;
-    private @Nullable Future<?> deadlineTimer;
 
     Session(RespDoor door, LoopContext loop, Client client) {
         this.door = door;
@@ -82,6 +76,7 @@ public final class Session extends ChannelInboundHandlerAdapter implements Runna
         this.replies = new Replies(loop, writer);
         this.login = new Login(door.settings().tokens());
         this.watch = new ReaderWatch(this);
+        this.deadlines = new Deadlines(this, replies);
         decoder.trusted(login.passed());
     }
 
@@ -137,7 +132,7 @@ public final class Session extends ChannelInboundHandlerAdapter implements Runna
 
     /** Whether an earlier command still waits for this row. */
     public boolean isReading(long identity) {
-        return !reading.isEmpty() && reading.containsKey(identity);
+        return reading.contains(identity);
     }
 
     /** Nothing was done: run this command again when a waiting reply has come. */
@@ -147,15 +142,13 @@ public final class Session extends ChannelInboundHandlerAdapter implements Runna
 
     /** The command's reply comes later; to be called before the load is asked for. */
     public void await(Waiting waiting) {
-        waiting.mute(replyOff || replySkipThis);
-        waiting.identities(id -> reading.merge(id, 1, Integer::sum));
+        waiting.mute(mode.isMuted());
+        waiting.identities(reading::add);
         replies.add(waiting);
         counters.increment(Stat.DEFERRED_MISSES);
         counters.increment(Stat.DEFERRED_MISSES_CURRENT);
         burstReplies--;
-        if (deadlineTimer == null) {
-            startDeadline(waiting.deadlineNanos());
-        }
+        deadlines.add(waiting);
     }
 
     /** Takes no more commands; closes when everything is sent. */
@@ -167,12 +160,12 @@ public final class Session extends ChannelInboundHandlerAdapter implements Runna
 
     /** CLIENT REPLY ON or OFF. */
     public void replies(boolean on) {
-        replyOff = !on;
+        mode.off(!on);
     }
 
     /** CLIENT REPLY SKIP. */
     public void skipNextReply() {
-        replySkipNext = !replyOff;
+        mode.skipNext();
     }
 
     /** The password was right, or the session begins anew. */
@@ -182,8 +175,7 @@ public final class Session extends ChannelInboundHandlerAdapter implements Runna
 
     /** RESET: as if newly connected. */
     public void reset() {
-        replyOff = false;
-        replySkipNext = false;
+        mode.reset();
         client.name("");
         client.noEvict(false);
         client.protocol(2);
@@ -273,9 +265,7 @@ public final class Session extends ChannelInboundHandlerAdapter implements Runna
         decoder.release();
         reading.clear();
         watch.stop();
-        if (deadlineTimer != null) {
-            deadlineTimer.cancel(false);
-        }
+        deadlines.stop();
         door.clients().leave(client);
     }
 
@@ -383,8 +373,7 @@ public final class Session extends ChannelInboundHandlerAdapter implements Runna
         ByteBuf target = replies.target();
         int mark = target.writerIndex();
         writer.to(target);
-        replySkipThis = replySkipNext;
-        replySkipNext = false;
+        mode.begin();
         burstReplies++;
         try {
             dispatch(request);
@@ -394,25 +383,17 @@ public final class Session extends ChannelInboundHandlerAdapter implements Runna
         }
         if (retry) {
             burstReplies--;
-            replySkipNext = replySkipThis;
-        } else if (replyOff || replySkipThis || replySkipNext) {
+            mode.again();
+        } else if (mode.isMuted()) {
             target.writerIndex(mark);
         }
     }
 
     private void dispatch(Request request) {
-        CommandSpec spec = door.commands().find(request, 0);
+        CommandSpec spec = door.commands().resolve(request);
         if (spec == null) {
-            writer.error(Errors.unknownCommand(request));
+            writer.error(door.commands().unknown(request));
             return;
-        }
-        if (!spec.subcommands().isEmpty() && request.count() > 1) {
-            CommandSpec sub = door.commands().subcommand(spec, request, 1);
-            if (sub == null) {
-                writer.error(Errors.unknownSubcommand(spec, request));
-                return;
-            }
-            spec = sub;
         }
         Command command = spec.command();
         if (command == null || !spec.accepts(request.count())) {
@@ -428,7 +409,7 @@ public final class Session extends ChannelInboundHandlerAdapter implements Runna
     // ---- replies that waited
 
     void completed(Waiting waiting) {
-        waiting.identities(id -> reading.computeIfPresent(id, (k, n) -> n == 1 ? null : n - 1));
+        waiting.identities(reading::remove);
         counters.add(Stat.DEFERRED_MISSES_CURRENT, -1);
         counters.latency().record(loop.clock().nanos() - waiting.arrivedNanos(), 1);
         counters.increment(Stat.COMMANDS);
@@ -471,26 +452,6 @@ public final class Session extends ChannelInboundHandlerAdapter implements Runna
         context()
                 .writeAndFlush(Unpooled.EMPTY_BUFFER)
                 .addListener(done -> Linger.close(context().channel(), inputEnded));
-    }
-
-    private void startDeadline(long deadlineNanos) {
-        long delay = Math.max(deadlineNanos - loop.clock().nanos(), 1_000_000);
-        deadlineTimer = context().executor().schedule(this::expire, delay, TimeUnit.NANOSECONDS);
-    }
-
-    private void expire() {
-        deadlineTimer = null;
-        long now = loop.clock().nanos();
-        for (Waiting w : replies.waiting()) {
-            if (!w.isDone() && w.deadlineNanos() - now > 0) {
-                startDeadline(w.deadlineNanos());
-                return;
-            }
-            if (!w.isDone()) {
-                counters.increment(Stat.COMMAND_DEADLINES);
-                w.expire();
-            }
-        }
     }
 
     // ---- readers that do not read

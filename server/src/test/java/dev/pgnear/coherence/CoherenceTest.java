@@ -653,7 +653,7 @@ class CoherenceTest {
     }
 
     private static void commit(OwnWrite write, long xid, String value) {
-        write.wrote(xid);
+        write.wrote(SERVER, xid);
         write.committed(1100, new byte[][] {value.getBytes(UTF_8)}, true);
     }
 
@@ -692,7 +692,7 @@ class CoherenceTest {
     @Test
     void anOwnFenceOutlivesTheEventOfAnEarlierWriter() {
         OwnWrite write = write(key);
-        write.wrote(12);
+        write.wrote(SERVER, 12);
         write.committed(1100, new byte[0][], false);
         node.apply(event(11, key), 1050);
         fill(key, snapshot(12, 12), "v11");
@@ -739,7 +739,7 @@ class CoherenceTest {
     void anUnknownOutcomeInvalidatesAndFences() {
         fill(key, snapshot(10, 10), "v1");
         OwnWrite write = write(key);
-        write.wrote(12);
+        write.wrote(SERVER, 12);
         write.unknown();
         assertThat(read(key)).isEqualTo("miss");
         fill(key, snapshot(10, 12), "v1");

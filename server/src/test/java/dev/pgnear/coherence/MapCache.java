@@ -14,7 +14,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** An unbounded cache on the heap, with real partition locks; says when a lock is about to be taken, so that a simulator can step in. */
+/** An unbounded cache on the heap, with real partition locks; says when a lock
+ * is about to be taken or a space has changed, so that a simulator can step in. */
 class MapCache implements Cache {
     private record Key(long hash, byte[] bytes) {
         @Override
@@ -33,7 +34,8 @@ class MapCache implements Cache {
     private final Map<Integer, Map<Key, Entry>> spaces = new ConcurrentHashMap<>();
     private final AtomicInteger lastSpace = new AtomicInteger();
     private final ReentrantLock[] locks = new ReentrantLock[Limits.PARTITIONS];
-    Runnable outsideLocks = () -> {};
+    Runnable beforeLock = () -> {};
+    Runnable afterSpace = () -> {};
 
     MapCache() {
         Arrays.setAll(locks, i -> new ReentrantLock());
@@ -43,14 +45,14 @@ class MapCache implements Cache {
     public int newSpace() {
         int space = lastSpace.incrementAndGet();
         spaces.put(space, new ConcurrentHashMap<>());
-        outsideLocks.run();
+        afterSpace.run();
         return space;
     }
 
     @Override
     public long dropSpace(int space) {
         Map<Key, Entry> gone = spaces.remove(space);
-        outsideLocks.run();
+        afterSpace.run();
         return gone == null ? 0 : gone.size();
     }
 
@@ -81,11 +83,10 @@ class MapCache implements Cache {
 
     @Override
     public void lock(long hash) {
-        for (ReentrantLock lock : locks) {
-            Check.that(!lock.isHeldByCurrentThread(), "one partition lock at a time");
-        }
-        outsideLocks.run();
-        locks[partition(hash)].lock();
+        beforeLock.run();
+        ReentrantLock lock = locks[partition(hash)];
+        Check.that(!lock.isHeldByCurrentThread(), "locks are not taken twice");
+        lock.lock();
     }
 
     @Override

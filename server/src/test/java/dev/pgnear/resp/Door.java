@@ -18,6 +18,7 @@ final class Door {
     final MemoryRows rows = new MemoryRows();
     final Stats stats = new Stats();
     final AtomicLong nanos = new AtomicLong();
+    final AtomicLong invalidations = new AtomicLong();
     final RespDoor door;
 
     Door(AccessTokens tokens) {
@@ -33,7 +34,7 @@ final class Door {
                 settings,
                 Commands.table(),
                 loop -> rows,
-                admin(),
+                this::invalidate,
                 stats,
                 nanos::get,
                 () -> Instant.ofEpochSecond(1_700_000_000, 123_456_789));
@@ -43,13 +44,12 @@ final class Door {
         return new RespSettings(tokens, 3, timeoutMillis, idleMillis, pauseBytes, "0.1.0", Map.of());
     }
 
-    static RowAdmin admin() {
-        return scope -> {
-            if (scope.equals("CRUD")) {
-                return 7;
-            }
-            throw new RowAdmin.ScopeException("ERR scope names nothing: " + scope);
-        };
+    private long invalidate(String scope) {
+        if (scope.equals("CRUD")) {
+            invalidations.incrementAndGet();
+            return 7;
+        }
+        throw new RowAdmin.ScopeException("ERR scope names nothing: " + scope);
     }
 
     long stat(Stat stat) {

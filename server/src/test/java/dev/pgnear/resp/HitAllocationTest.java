@@ -77,7 +77,7 @@ class HitAllocationTest {
                 RespSettings.defaults(AccessTokens.NONE, "t"),
                 Commands.table(),
                 loop -> new OneRow(),
-                Door.admin(),
+                scope -> 0,
                 new Stats(),
                 System::nanoTime,
                 InstantSource.system());

@@ -5,6 +5,7 @@ import static dev.pgnear.resp.Door.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.pgnear.metrics.Stat;
 import dev.pgnear.net.Listener;
@@ -20,26 +21,35 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/** One loop, real sockets: what only a kernel's buffers can show. */
+/** One loop, real sockets, each transport of this machine: what only a kernel's buffers can show. */
 @Timeout(60)
+@ParameterizedClass
+@EnumSource(Transport.class)
 class SocketTest {
-    private final EventLoopGroup loops = Transport.NIO.newEventLoops(1, "test");
+    private final Transport transport;
+    private final EventLoopGroup loops;
     private final List<Socket> sockets = new ArrayList<>();
-    private final AtomicLong invalidations = new AtomicLong();
     private Door door = new Door();
     private Listener listener;
+
+    SocketTest(Transport transport) {
+        assumeTrue(transport.unavailable() == null, "this machine has no " + transport.text());
+        this.transport = transport;
+        this.loops = transport.newEventLoops(1, "test");
+    }
 
     private void open() throws Exception {
         listener = Listener.open(
                 "resp",
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 loops,
-                Transport.NIO.serverChannel(),
+                transport.serverChannel(),
                 door.door);
     }
 
@@ -123,6 +133,7 @@ class SocketTest {
         assertThat(read(slow, expected.length())).isEqualTo(expected);
         send(slow, "PING\r\n");
         assertThat(read(slow, 7)).isEqualTo("+PONG\r\n");
+        assertThat(door.invalidations).hasValue(1);
         assertThat(door.stat(Stat.SLOW_CLIENT_DROPS)).isZero();
     }
 
@@ -155,6 +166,7 @@ class SocketTest {
         Socket client = connect(0);
         send(client, "PING\r\n*1\r\n?\r\n" + request("INVALIDATE", "CRUD").repeat(2000));
         assertThat(readAll(client)).isEqualTo("+PONG\r\n-ERR Protocol error: expected '$', got '?'\r\n");
+        assertThat(door.invalidations).hasValue(0);
         await().until(() -> door.stat(Stat.ACTIVE_CLIENTS) == 0);
     }
 
@@ -168,14 +180,13 @@ class SocketTest {
         }
         send(client, request("AUTH", "secret") + request("INVALIDATE", "CRUD"));
         assertThat(readAll(client)).isEqualTo(("-" + Errors.WRONGPASS + "\r\n").repeat(5));
-        assertThat(invalidations).hasValue(0);
+        assertThat(door.invalidations).hasValue(0);
     }
 
     @Test
     void portInUseIsOneSentence() throws Exception {
         open();
-        assertThatThrownBy(() ->
-                        Listener.open("resp", listener.address(), loops, Transport.NIO.serverChannel(), door.door))
+        assertThatThrownBy(() -> Listener.open("resp", listener.address(), loops, transport.serverChannel(), door.door))
                 .isInstanceOf(Listener.BindFailure.class)
                 .hasMessage(
                         "The resp door cannot listen on %s:%d because another process does; stop it, or choose another port with --resp-port."

@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.pgnear.TestPostgres;
 import dev.pgnear.coherence.Relation;
+import dev.pgnear.pg.catalog.Setup;
+import dev.pgnear.pg.wire.PgTarget;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
@@ -250,6 +252,80 @@ class RowReadsIT {
                 await().untilAsserted(() -> assertThat(node.read("CRUD:postgres.public.things:{\"id\":1}"))
                         .startsWith("hit"));
                 pg.sql("DROP TABLE things");
+                await().untilAsserted(() -> assertThat(node.read("items:1")).isEqualTo("not a row"));
+            }
+        }
+    }
+
+    /** A plain role whose search_path belongs to somebody hostile; privileges that come and go, directly and by membership. */
+    @ParameterizedTest
+    @ValueSource(ints = {15, 18})
+    void privilegesAndHostileSearchPath(int major) throws Exception {
+        try (TestPostgres pg = TestPostgres.start(major)) {
+            pg.sql(
+                    "CREATE TABLE items (id int PRIMARY KEY, name text)",
+                    "INSERT INTO items VALUES (1, 'one')",
+                    "CREATE ROLE node LOGIN REPLICATION IN ROLE pg_monitor",
+                    "CREATE ROLE readers NOLOGIN",
+                    "GRANT readers TO node",
+                    "GRANT SELECT ON items TO readers",
+                    "CREATE SCHEMA evil",
+                    "GRANT USAGE ON SCHEMA evil TO node",
+                    "CREATE FUNCTION evil.row_to_json(record) RETURNS json LANGUAGE plpgsql AS $$ BEGIN RETURN '{}'; END $$",
+                    "CREATE FUNCTION evil.unnest(int[]) RETURNS SETOF int LANGUAGE sql AS $$ SELECT 666 $$",
+                    "CREATE FUNCTION evil.pg_current_snapshot() RETURNS pg_snapshot LANGUAGE sql AS $$ SELECT '1:1:'::pg_snapshot $$",
+                    "CREATE FUNCTION evil.no(int, int) RETURNS boolean LANGUAGE sql AS $$ SELECT false $$",
+                    "CREATE OPERATOR evil.= (LEFTARG = int, RIGHTARG = int, FUNCTION = evil.no)",
+                    "CREATE OPERATOR evil.<= (LEFTARG = int, RIGHTARG = int, FUNCTION = evil.no)",
+                    "CREATE DOMAIN evil.text AS pg_catalog.text CHECK (VALUE = 'never')",
+                    "CREATE TABLE evil.items (id int PRIMARY KEY, name pg_catalog.text)",
+                    "ALTER ROLE node SET search_path = evil, pg_catalog, public");
+            Setup.install(target(pg, "postgres"), "node");
+            pg.sql("SELECT local_cache.attach_table('public.items', false, 'items')");
+            try (RowsNode node = new RowsNode(target(pg, "node"), false)) {
+                await().untilAsserted(
+                                () -> assertThat(node.read("items:1")).isEqualTo("hit {\"id\":1,\"name\":\"one\"}"));
+
+                pg.sql("REVOKE readers FROM node");
+                await().untilAsserted(() -> assertThat(node.read("items:1"))
+                        .isEqualTo("ERR PostgreSQL: 42501 permission denied for table items"));
+                await().untilAsserted(
+                                () -> assertThat(bypassReason(node, "items")).contains("may not SELECT"));
+                pg.sql("GRANT SELECT ON items TO node");
+                await().untilAsserted(
+                                () -> assertThat(node.read("items:1")).isEqualTo("hit {\"id\":1,\"name\":\"one\"}"));
+                pg.sql("REVOKE SELECT ON items FROM node");
+                await().untilAsserted(() -> assertThat(node.read("items:1")).startsWith("ERR PostgreSQL: 42501"));
+            }
+        }
+    }
+
+    private static PgTarget target(TestPostgres pg, String user) {
+        return new PgTarget("127.0.0.1", pg.port(), "postgres", user, null, PgTarget.SslMode.DISABLE, null);
+    }
+
+    /** DDL that lies between two streams is in neither: everything is verified anew when a stream starts. */
+    @ParameterizedTest
+    @ValueSource(ints = {15, 18})
+    void ddlWhileTheStreamIsDown(int major) throws Exception {
+        try (TestPostgres pg = TestPostgres.start(major)) {
+            pg.sql("CREATE TABLE items (id int PRIMARY KEY, name text)", "INSERT INTO items VALUES (1, 'one')");
+            try (RowsNode node = new RowsNode(pg)) {
+                pg.sql("SELECT local_cache.attach_table('items', false, 'items')");
+                await().untilAsserted(() -> assertThat(node.read("items:1")).startsWith("hit"));
+                for (int i = 0; i < 5; i++) {
+                    pg.sql(
+                            "SELECT pg_terminate_backend(pid) FROM pg_stat_replication",
+                            "ALTER TABLE items ADD COLUMN c" + i + " int DEFAULT " + i,
+                            "UPDATE items SET name = 'name" + i + "'");
+                    String end = ",\"c" + i + "\":" + i + "}";
+                    String name = "\"name\":\"name" + i + "\"";
+                    await().untilAsserted(() -> assertThat(node.read("items:1"))
+                            .startsWith("hit")
+                            .contains(name)
+                            .endsWith(end));
+                }
+                pg.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_replication", "DROP TABLE items");
                 await().untilAsserted(() -> assertThat(node.read("items:1")).isEqualTo("not a row"));
             }
         }

@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -80,8 +81,8 @@ public final class LiveMappings implements StreamTables, Supplier<MappingSet>, A
     private @Nullable String trouble;
 
     // Only the verifying thread uses these.
-    private @Nullable String fingerprint;
-    private boolean eventTriggers;
+    private Map<Integer, String> fingerprints = Map.of();
+    private volatile boolean eventTriggers;
     private long polledMillis;
     private int rounds;
 
@@ -334,7 +335,7 @@ public final class LiveMappings implements StreamTables, Supplier<MappingSet>, A
 
     /** One step of everything that is under way; whether more is to come soon. */
     private boolean tick(MappingReader reader) throws SQLException {
-        poll(reader);
+        poll(reader, isDirty());
         Question question = question();
         if (!question.dirty.isEmpty()) {
             CatalogView view = reader.tables();
@@ -350,28 +351,51 @@ public final class LiveMappings implements StreamTables, Supplier<MappingSet>, A
         }
     }
 
-    /** Changes that no message announces. Read before the catalog: what changes later makes the next fingerprint differ. */
-    private void poll(MappingReader reader) throws SQLException {
+    private boolean isDirty() {
+        synchronized (lock) {
+            return !dirty.isEmpty();
+        }
+    }
+
+    /** Changes that no message announces. Asked before the catalog is read: what changes later makes the next fingerprint differ. */
+    private void poll(MappingReader reader, boolean atOnce) throws SQLException {
         long now = System.nanoTime() / 1_000_000;
-        if (fingerprint != null && now - polledMillis < IDLE_MILLIS) {
+        boolean first = fingerprints.isEmpty();
+        if (!first && !atOnce && now - polledMillis < IDLE_MILLIS) {
             return;
         }
         polledMillis = now;
         boolean announced = reader.eventTriggers();
-        String next = reader.fingerprint(announced);
-        if (fingerprint != null && !next.equals(fingerprint)) {
-            synchronized (lock) {
-                known.values().forEach(this::suspend);
-                makeDirty(ALL);
-            }
+        Map<Integer, String> next = reader.fingerprints(announced);
+        if (!first) {
+            Set<Integer> oids = new HashSet<>(next.keySet());
+            oids.addAll(fingerprints.keySet());
+            oids.removeIf(oid -> Objects.equals(next.get(oid), fingerprints.get(oid)));
+            differ(oids);
         }
-        if (!announced && (eventTriggers || fingerprint == null)) {
+        if (!announced && (eventTriggers || first)) {
             LOG.warn(
                     "event triggers pgnear_ddl and pgnear_drop are not there: the catalog is looked at every second instead;"
                             + " run pgnear setup as a superuser to have DDL respected at once");
         }
         eventTriggers = announced;
-        fingerprint = next;
+        fingerprints = next;
+    }
+
+    private void differ(Set<Integer> oids) {
+        synchronized (lock) {
+            for (int oid : oids) {
+                if (oid == ALL) {
+                    known.values().forEach(this::suspend);
+                } else {
+                    Known table = known.get(oid);
+                    if (table != null) {
+                        suspend(table);
+                    }
+                }
+                makeDirty(oid);
+            }
+        }
     }
 
     /** Whether event triggers announce DDL in the stream; otherwise it is respected within seconds. */

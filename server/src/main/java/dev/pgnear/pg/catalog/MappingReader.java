@@ -65,11 +65,8 @@ final class MappingReader {
                AND l.mode IN ('RowExclusiveLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
             """;
 
-    /** What changes without an event trigger: privileges by membership, settings of role and database; and the triggers themselves. */
+    /** What may change without a message: settings of role and database, and the event triggers themselves. */
     private static final String QUIET_CHANGES = """
-            (SELECT string_agg(concat_ws(',', m.relid, m.xmin, has_table_privilege(c.oid, 'SELECT'),
-                                         has_schema_privilege(c.relnamespace, 'USAGE')), ';' ORDER BY m.relid)
-               FROM local_cache.mappings m LEFT JOIN pg_class c ON c.oid = m.relid),
             (SELECT string_agg(concat_ws(',', s.setdatabase, s.setrole, s.setconfig::text), ';' ORDER BY s.setdatabase, s.setrole)
                FROM pg_db_role_setting s
               WHERE s.setdatabase IN (0, (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))
@@ -77,20 +74,28 @@ final class MappingReader {
             (SELECT count(*) FROM pg_event_trigger e WHERE e.evtname IN ('pgnear_ddl', 'pgnear_drop') AND e.evtenabled = 'A')
             """;
 
-    /** Without event triggers: every catalog row that says something about the tables. */
+    /** The same of one table: privileges, by membership too. */
+    private static final String QUIET_CHANGES_OF_TABLE =
+            "m.xmin, has_table_privilege(c.oid, 'SELECT'), has_schema_privilege(c.relnamespace, 'USAGE')";
+
+    /** Without event triggers: every catalog row that says something about all tables. */
     private static final String ALL_CHANGES = """
-            (SELECT string_agg(concat_ws(',', c.oid, c.xmin, n.nspname,
-                      (SELECT string_agg(a.xmin::text, '.' ORDER BY a.attnum) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0),
-                      (SELECT string_agg(concat(i.indexrelid, '.', i.xmin), '.' ORDER BY i.indexrelid) FROM pg_index i WHERE i.indrelid = c.oid),
-                      (SELECT string_agg(concat(h.oid, '.', h.xmin), '.' ORDER BY h.oid) FROM pg_inherits q JOIN pg_class h ON h.oid = q.inhrelid
-                        WHERE q.inhparent = c.oid)), ';' ORDER BY c.oid)
-               FROM local_cache.mappings m JOIN pg_class c ON c.oid = m.relid JOIN pg_namespace n ON n.oid = c.relnamespace),
-            (SELECT string_agg(concat(p.oid, '.', p.xmin), ',' ORDER BY p.oid) FROM pg_publication p),
-            (SELECT string_agg(concat(r.oid, '.', r.xmin), ',' ORDER BY r.oid) FROM pg_publication_rel r),
+            (SELECT string_agg(concat(p.oid, '.', p.xmin), ',' ORDER BY p.oid) FROM pg_publication p WHERE p.pubname = 'pgnear'),
             (SELECT string_agg(concat(e.oid, '.', e.xmin), ',' ORDER BY e.oid) FROM pg_enum e),
-            (SELECT string_agg(concat(t.oid, '.', t.xmin), ',' ORDER BY t.oid) FROM pg_type t WHERE t.oid >= 16384),
+            (SELECT string_agg(concat(t.oid, '.', t.xmin), ',' ORDER BY t.oid) FROM pg_type t
+              WHERE t.oid >= 16384 AND t.typtype IN ('d', 'e', 'r', 'b') AND t.typcategory <> 'A'),
             (SELECT string_agg(a.xmin::text, ',' ORDER BY a.attrelid, a.attnum) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
               WHERE c.relkind = 'c')
+            """;
+
+    /** And about one table. */
+    private static final String ALL_CHANGES_OF_TABLE = """
+            c.xmin, n.nspname,
+            (SELECT string_agg(a.xmin::text, '.' ORDER BY a.attnum) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0),
+            (SELECT string_agg(concat(i.indexrelid, '.', i.xmin), '.' ORDER BY i.indexrelid) FROM pg_index i WHERE i.indrelid = c.oid),
+            (SELECT string_agg(concat(q.inhrelid, '.', q.inhparent), '.' ORDER BY q.inhrelid, q.inhparent) FROM pg_inherits q
+              WHERE c.oid IN (q.inhparent, q.inhrelid)),
+            (SELECT string_agg(concat(r.oid, '.', r.xmin), ',' ORDER BY r.oid) FROM pg_publication_rel r WHERE r.prrelid = c.oid)
             """;
 
     private final Connection connection;
@@ -191,9 +196,20 @@ final class MappingReader {
                         + " WHERE e.evtname IN ('pgnear_ddl', 'pgnear_drop') AND e.evtenabled = 'A'"));
     }
 
-    /** Differs after every change that matters and is not announced in the stream. */
-    String fingerprint(boolean eventTriggers) throws SQLException {
-        return one("SELECT md5(concat_ws('|', " + QUIET_CHANGES + (eventTriggers ? "" : ", " + ALL_CHANGES) + "))");
+    /** By oid, what differs after every change that matters and is not announced in the stream; what concerns all tables under oid 0. */
+    Map<Integer, String> fingerprints(boolean eventTriggers) throws SQLException {
+        String sql = "SELECT 0::int8, md5(concat_ws('|', " + QUIET_CHANGES + (eventTriggers ? "" : ", " + ALL_CHANGES)
+                + ")) UNION ALL SELECT m.relid::int8, md5(concat_ws('|', " + QUIET_CHANGES_OF_TABLE
+                + (eventTriggers ? "" : ", " + ALL_CHANGES_OF_TABLE) + ")) FROM local_cache.mappings m"
+                + " LEFT JOIN pg_class c ON c.oid = m.relid LEFT JOIN pg_namespace n ON n.oid = c.relnamespace";
+        Map<Integer, String> prints = new HashMap<>();
+        try (Statement s = connection.createStatement();
+                ResultSet r = s.executeQuery(sql)) {
+            while (r.next()) {
+                prints.put((int) r.getLong(1), r.getString(2));
+            }
+        }
+        return prints;
     }
 
     private String one(String sql) throws SQLException {

@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * reader may be busy with a large transaction; and it measures silence: after {@code askAfter} it asks for a sign of life, after {@code
  * lostAfter} it closes the connection, which wakes the reader. While the reader works on a message silence says nothing about the link.
  *
+ * <p>Where no commit waits for this node an advance is reported by the heartbeat alone: each report wakes the walsender, and one for every small
+ * transaction costs both sides a third of their work.
+ *
  * <p>The position is written by the reader only, after its effect is complete, and never exceeds what the server has sent (F21).
  */
 final class WalLink implements AutoCloseable {
@@ -192,7 +195,7 @@ final class WalLink implements AutoCloseable {
     }
 
     private void report() throws IOException {
-        if (answer || position != reported) {
+        if (answer || position != reported && options.standIn()) {
             answer = false;
             long p = position;
             connection.write(status(p, false), STATUS_BODY + 5);
@@ -226,7 +229,8 @@ final class WalLink implements AutoCloseable {
                     && now - lastAsked >= options.askAfter().toNanos();
             boolean early = quick < FIRST_REPORTS;
             quick += keepaliveSeen ? 1 : 0;
-            if (ask || early || now - lastStatus >= statusInterval.toNanos()) {
+            boolean lazy = !options.standIn() && position != reported;
+            if (ask || early || lazy || now - lastStatus >= statusInterval.toNanos()) {
                 lastAsked = ask ? now : lastAsked;
                 if (repeat(ask)) {
                     lastStatus = now;
@@ -241,7 +245,10 @@ final class WalLink implements AutoCloseable {
     /** False if the reader has been writing meanwhile. */
     private boolean repeat(boolean ask) {
         try {
-            return connection.tryWrite(status(position, ask), STATUS_BODY + 5);
+            long p = position;
+            boolean written = connection.tryWrite(status(p, ask), STATUS_BODY + 5);
+            reported = written ? p : reported;
+            return written;
         } catch (IOException e) {
             lose("the connection to PostgreSQL broke: " + e.getMessage());
             return true;

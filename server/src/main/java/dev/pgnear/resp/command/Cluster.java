@@ -15,10 +15,19 @@ final class Cluster {
     private Cluster() {}
 
     static void info(Session session, Request request, ReplyWriter reply) {
-        reply.verbatim(
-                "cluster_enabled:0\r\ncluster_state:ok\r\ncluster_slots_assigned:16384\r\ncluster_slots_ok:16384\r\n"
-                        + "cluster_slots_pfail:0\r\ncluster_slots_fail:0\r\ncluster_known_nodes:1\r\ncluster_size:1\r\n"
-                        + "cluster_current_epoch:1\r\ncluster_my_epoch:1\r\n");
+        String lines = """
+                cluster_enabled:0
+                cluster_state:ok
+                cluster_slots_assigned:16384
+                cluster_slots_ok:16384
+                cluster_slots_pfail:0
+                cluster_slots_fail:0
+                cluster_known_nodes:1
+                cluster_size:1
+                cluster_current_epoch:1
+                cluster_my_epoch:1
+                """;
+        reply.verbatim(lines.replace("\n", "\r\n"));
     }
 
     static void myId(Session session, Request request, ReplyWriter reply) {

@@ -1,7 +1,7 @@
 package dev.pgnear.resp.command;
 
 import static dev.pgnear.resp.CommandSpec.container;
-import static dev.pgnear.resp.CommandSpec.of;
+import static dev.pgnear.resp.CommandSpec.single;
 
 import dev.pgnear.resp.Command;
 import dev.pgnear.resp.CommandSpec;
@@ -32,48 +32,48 @@ public final class Commands {
     private static List<CommandSpec> rows() {
         Command stats = new StatsCommand();
         return List.of(
-                of("get", 2, STRING, "1.0.0", "Returns a row as JSON.", new Get())
+                single("get", 2, STRING, "1.0.0", "Returns a row as JSON.", new Get())
                         .keys(1, 1, 1)
                         .flags(Flag.READONLY, Flag.FAST)
                         .categories("read", "string", "fast"),
-                of("mget", -2, STRING, "1.0.0", "Returns several rows as JSON.", new MGet())
+                single("mget", -2, STRING, "1.0.0", "Returns several rows as JSON.", new MGet())
                         .keys(1, -1, 1)
                         .flags(Flag.READONLY, Flag.FAST)
                         .categories("read", "string", "fast"),
-                of("exists", -2, GENERIC, "1.0.0", "Counts the rows that exist.", new Exists())
+                single("exists", -2, GENERIC, "1.0.0", "Counts the rows that exist.", new Exists())
                         .keys(1, -1, 1)
                         .flags(Flag.READONLY, Flag.FAST)
                         .categories("keyspace", "read", "fast"),
-                of("invalidate", 2, PGNEAR, "0.1.0", "Drops entries of this node's cache.", new Invalidate())
+                single("invalidate", 2, PGNEAR, "0.1.0", "Drops entries of this node's cache.", new Invalidate())
                         .flags(Flag.ADMIN)
                         .categories("admin", "slow"),
-                of("stats", 1, PGNEAR, "0.1.0", "Returns all figures as JSON.", stats),
-                of("stat", 1, PGNEAR, "0.1.0", "Returns all figures as JSON.", stats));
+                single("stats", 1, PGNEAR, "0.1.0", "Returns all figures as JSON.", stats),
+                single("stat", 1, PGNEAR, "0.1.0", "Returns all figures as JSON.", stats));
     }
 
     private static List<CommandSpec> connection() {
         return List.of(
-                of("ping", -1, CONNECTION, "1.0.0", "Answers, to show that the server lives.", Connection::ping)
+                single("ping", -1, CONNECTION, "1.0.0", "Answers, to show that the server lives.", Connection::ping)
                         .flags(Flag.FAST)
                         .categories("fast", "connection"),
-                of("echo", 2, CONNECTION, "1.0.0", "Returns its argument.", Connection::echo)
+                single("echo", 2, CONNECTION, "1.0.0", "Returns its argument.", Connection::echo)
                         .flags(Flag.LOADING, Flag.STALE, Flag.FAST)
                         .categories("fast", "connection"),
-                noAuth(of("quit", -1, CONNECTION, "1.0.0", "Closes the connection.", Connection::quit)),
-                noAuth(of("reset", 1, CONNECTION, "6.2.0", "Resets the connection.", Connection::reset)),
-                noAuth(of("auth", -2, CONNECTION, "1.0.0", "Authenticates the connection.", Auth::auth)),
-                noAuth(of("hello", -1, CONNECTION, "6.0.0", "Negotiates the protocol version.", Auth::hello)),
-                of("select", 2, CONNECTION, "1.0.0", "Chooses database 0.", Connection::select)
+                noAuth(single("quit", -1, CONNECTION, "1.0.0", "Closes the connection.", Connection::quit)),
+                noAuth(single("reset", 1, CONNECTION, "6.2.0", "Resets the connection.", Connection::reset)),
+                noAuth(single("auth", -2, CONNECTION, "1.0.0", "Authenticates the connection.", Auth::auth)),
+                noAuth(single("hello", -1, CONNECTION, "6.0.0", "Negotiates the protocol version.", Auth::hello)),
+                single("select", 2, CONNECTION, "1.0.0", "Chooses database 0.", Connection::select)
                         .flags(Flag.LOADING, Flag.STALE, Flag.FAST)
                         .categories("fast", "connection"),
-                of("time", 1, SERVER, "2.6.0", "Returns the server's time.", Connection::time)
+                single("time", 1, SERVER, "2.6.0", "Returns the server's time.", Connection::time)
                         .flags(Flag.LOADING, Flag.STALE, Flag.FAST)
                         .categories("fast"),
-                of("role", 1, SERVER, "2.8.12", "Returns the replication role: master.", Connection::role)
+                single("role", 1, SERVER, "2.8.12", "Returns the replication role: master.", Connection::role)
                         .flags(Flag.NOSCRIPT, Flag.LOADING, Flag.STALE, Flag.FAST)
                         .categories("admin", "fast", "dangerous"),
-                of("wait", 3, GENERIC, "3.0.0", "Returns 0: there are no replicas.", Connection::waitForReplicas),
-                of(
+                single("wait", 3, GENERIC, "3.0.0", "Returns 0: there are no replicas.", Connection::waitForReplicas),
+                single(
                                 "dbsize",
                                 1,
                                 SERVER,
@@ -82,7 +82,7 @@ public final class Commands {
                                 Connection::dbSize)
                         .flags(Flag.READONLY, Flag.FAST)
                         .categories("keyspace", "read", "fast"),
-                of("debug", -2, SERVER, "1.0.0", "Refused.", Connection::debug)
+                single("debug", -2, SERVER, "1.0.0", "Refused.", Connection::debug)
                         .flags(Flag.ADMIN, Flag.NOSCRIPT, Flag.LOADING, Flag.STALE)
                         .categories("admin", "slow", "dangerous"));
     }
@@ -124,11 +124,11 @@ public final class Commands {
     }
 
     private static CommandSpec sub(String name, int arity, String since, String summary, Command command) {
-        return of(name, arity, CONNECTION, since, summary, command).flags(Flag.NOSCRIPT, Flag.LOADING, Flag.STALE);
+        return single(name, arity, CONNECTION, since, summary, command).flags(Flag.NOSCRIPT, Flag.LOADING, Flag.STALE);
     }
 
     private static CommandSpec server(String name, int arity, String since, String summary, Command command) {
-        return of(name, arity, SERVER, since, summary, command).flags(Flag.LOADING, Flag.STALE);
+        return single(name, arity, SERVER, since, summary, command).flags(Flag.LOADING, Flag.STALE);
     }
 
     private static List<CommandSpec> introspection() {
@@ -144,7 +144,7 @@ public final class Commands {
                 server("command|getkeys", -3, "2.8.13", "Finds the keys of a command.", CommandCommand::getKeys)));
         return List.of(
                 command.alone(-1, CommandCommand::all),
-                of("info", -1, SERVER, "1.0.0", "Returns figures of the server.", new Info())
+                single("info", -1, SERVER, "1.0.0", "Returns figures of the server.", new Info())
                         .flags(Flag.LOADING, Flag.STALE)
                         .categories("slow", "dangerous"),
                 withHelp(container(
@@ -222,7 +222,7 @@ public final class Commands {
     /** Adds {@code HELP}, written from the subcommands. */
     private static CommandSpec withHelp(CommandSpec container) {
         String name = container.name();
-        CommandSpec help = of(
+        CommandSpec help = single(
                 name + "|help",
                 2,
                 container.group(),

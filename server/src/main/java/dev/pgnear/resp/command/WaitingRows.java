@@ -59,7 +59,7 @@ final class WaitingRows extends Waiting {
     private final Session session;
     private final String command;
     private final Reply reply;
-    private final byte @Nullable [][] rows;
+    private final byte[] @Nullable [] rows;
     private final int[] slots;
     private final long[] identities;
     private int misses;

@@ -242,14 +242,17 @@ class KeyCodecIT {
                                 "2000-01-01 BC")
                         .get(r.nextInt(8));
             case 1 -> String.format("%04d-%02d-%02d", r.nextInt(10000), r.nextInt(14), r.nextInt(33));
+            case 2, 3, 4, 5, 6 -> List.of("2000-02-29", "2000-03-01").get(r.nextInt(2));
             default -> String.format("%04d-%02d-%02d", 1996 + r.nextInt(5), 1 + r.nextInt(3), 1 + r.nextInt(29));
         };
     }
 
     private static String time(Random r) {
         String s = String.format("%02d:%02d", r.nextInt(r.nextInt(10) == 0 ? 26 : 3), r.nextInt(61) % 60);
-        return switch (r.nextInt(4)) {
+        return switch (r.nextInt(6)) {
             case 0 -> s;
+            case 4 -> "00:00";
+            case 5 -> "00:00:00.0";
             case 1 -> s + String.format(":%02d", r.nextInt(r.nextInt(10) == 0 ? 62 : 60));
             default -> s + ":00." + "0".repeat(r.nextInt(3)) + r.nextInt(1_000_0);
         };
