@@ -87,14 +87,18 @@ class SamplerIT {
         PGProperty.ASSUME_MIN_SERVER_VERSION.set(p, "14");
         PGProperty.APPLICATION_NAME.set(p, name);
         Connection c = DriverManager.getConnection("jdbc:postgresql://127.0.0.1:" + server.port() + "/" + db.name, p);
+        LogSequenceNumber from = LogSequenceNumber.valueOf(
+                Objects.requireNonNull(db.query("select pg_current_wal_flush_lsn()")));
         PGReplicationStream stream = c.unwrap(PGConnection.class)
                 .getReplicationAPI()
                 .replicationStream()
                 .physical()
-                .withStartPosition(LogSequenceNumber.valueOf(
-                        Objects.requireNonNull(db.query("select pg_current_wal_flush_lsn()"))))
+                .withStartPosition(from)
                 .withStatusInterval(100, java.util.concurrent.TimeUnit.MILLISECONDS)
                 .start();
+        // A standby that has never named a flushed position counts as asynchronous.
+        stream.setFlushedLSN(from);
+        stream.setAppliedLSN(from);
         Thread reader = Thread.ofVirtual().start(() -> {
             try {
                 while (true) {
