@@ -52,7 +52,7 @@ public final class Limits {
     /** Bytes of rows that one fill query is expected to bring, by the largest row of the table seen so far; keeps one answer's memory small. */
     public static final int FILL_BYTES = 16 << 20;
 
-    /** How often one read joins a fill whose answer it then may not have, before it gets a query of its own. */
+    /** How often one read that may not have a fill's answer starts over at once; then it pauses a little longer each time, until its deadline. */
     public static final int READ_TRIES = 4;
 
     /** Columns of a primary key. */

@@ -76,15 +76,24 @@ final class FillBatch implements ResultHandler {
 
     @Override
     public void complete(ServerIdentity server) {
-        Snapshot taken = snapshot;
         for (int i = 0; i < items.size(); i++) {
-            if (taken == null || !seen[i]) {
-                items.get(i).failed(new IllegalStateException("PostgreSQL's answer to a fill lacks a key"));
-            } else if (tooLarge[i]) {
-                items.get(i).failed(new RowErrors.RowTooLarge());
-            } else {
-                items.get(i).arrived(server, taken, lsn, rows[i]);
+            try {
+                complete(i, server);
+            } catch (RuntimeException e) {
+                items.get(i).failed(e); // and the others still get theirs
             }
+        }
+    }
+
+    private void complete(int i, ServerIdentity server) {
+        Snapshot taken = snapshot;
+        if (taken == null || !seen[i]) {
+            throw new IllegalStateException("PostgreSQL's answer to a fill lacks a key");
+        }
+        if (tooLarge[i]) {
+            items.get(i).failed(new RowErrors.RowTooLarge());
+        } else {
+            items.get(i).arrived(server, taken, lsn, rows[i]);
         }
     }
 

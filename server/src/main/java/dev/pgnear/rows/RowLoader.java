@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A hit is one call of {@link Coherence#read}. A miss joins the fill of its key that is under way, on whichever loop, or begins one; fills
  * begun in one read burst become one query per table ({@link FillQuery}), sent by {@link #flush}. Only then are they marked as sent, so every
  * reader of the burst counts as having come before the query. The answer goes to the coherence rules, which store it and tell the waiters;
- * those of other loops hop to theirs. A waiter that may not have the answer ("again") starts over, after {@link Limits#READ_TRIES} times with
- * a query of its own that is neither shared nor stored.
+ * those of other loops hop to theirs. A waiter that may not have the answer ("again") starts over until its deadline. It never gets a query
+ * past the rules: that answer could be older than one its connection has already seen, or come from a server that is no longer the primary.
  *
  * <p>A query whose table was renamed under it is repeated with the new mapping a moment later, until the reader's deadline.
  *
@@ -41,6 +41,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RowLoader implements RowReads {
     private static final long RENAME_RETRY_MILLIS = 25;
+    private static final long PAUSE_MAX_MILLIS = 50;
+    private static final String TRY_AGAIN =
+            "ERR timeout: PostgreSQL gave no answer in time that is not older than one already given; try again";
 
     private final EventExecutor loop;
     private final Coherence coherence;
@@ -77,7 +80,6 @@ public final class RowLoader implements RowReads {
     /** What is collected for one table's next query. */
     private static final class Table {
         FillQuery query;
-        List<FillBatch.Item> items = new ArrayList<>();
         List<Fill> fills = new ArrayList<>();
         long deadlineNanos;
 
@@ -164,21 +166,18 @@ public final class RowLoader implements RowReads {
         return table;
     }
 
-    private void enqueue(TableMapping mapping, FillBatch.Item item, @Nullable Fill fill, long deadlineNanos) {
+    private void enqueue(TableMapping mapping, Fill fill, long deadlineNanos) {
         Table table = table(mapping);
-        if (table.items.isEmpty()) {
+        if (table.fills.isEmpty()) {
             waiting.add(table);
             table.deadlineNanos = deadlineNanos;
         }
-        table.items.add(item);
-        if (fill != null) {
-            table.fills.add(fill);
-        }
+        table.fills.add(fill);
         if (deadlineNanos - table.deadlineNanos > 0) {
             table.deadlineNanos = deadlineNanos;
         }
         stats(mapping).reads.increment();
-        if (table.items.size() >= table.query.batch()) {
+        if (table.fills.size() >= table.query.batch()) {
             waiting.remove(table);
             send(table);
         } else if (!flushScheduled) {
@@ -188,20 +187,25 @@ public final class RowLoader implements RowReads {
     }
 
     private void send(Table table) {
-        List<FillBatch.Item> items = table.items;
-        if (items.isEmpty()) {
+        List<Fill> fills = table.fills;
+        if (fills.isEmpty()) {
             return;
         }
-        table.fills.forEach(coherence::sent);
-        table.items = new ArrayList<>();
         table.fills = new ArrayList<>();
+        fills.forEach(coherence::sent);
+        List<FillBatch.Item> items = new ArrayList<>(fills.size());
+        fills.forEach(f -> items.add(new SharedFill(coherence, f)));
         send(table.query, items, table.deadlineNanos);
     }
 
     private void send(FillQuery query, List<FillBatch.Item> items, long deadlineNanos) {
         List<byte[]> keys = items.stream().map(FillBatch.Item::key).toList();
         FillBatch batch = new FillBatch(query, items, (q, part) -> send(q, part, deadlineNanos));
-        pool.execute(query.rows(), query.parameters(keys), deadlineNanos, batch);
+        try {
+            pool.execute(query.rows(), query.parameters(keys), deadlineNanos, batch);
+        } catch (RuntimeException e) {
+            items.forEach(i -> i.failed(e)); // nobody may wait for a query that was never sent
+        }
     }
 
     private TableStats stats(TableMapping mapping) {
@@ -236,7 +240,7 @@ public final class RowLoader implements RowReads {
     }
 
     /** One read that missed, until its result is told. */
-    private final class Reader implements FillWaiter, FillBatch.Item {
+    private final class Reader implements FillWaiter {
         private TableMapping mapping;
         private long hash;
         private final byte[] key;
@@ -253,19 +257,10 @@ public final class RowLoader implements RowReads {
         }
 
         void start() {
-            if (tries++ >= Limits.READ_TRIES) {
-                enqueue(mapping, this, null, deadlineNanos);
-                return;
-            }
             Fill fill = coherence.join(mapping.relation(), hash, key, this);
             if (fill != null) {
-                enqueue(mapping, new SharedFill(coherence, fill), fill, deadlineNanos);
+                enqueue(mapping, fill, deadlineNanos);
             }
-        }
-
-        @Override
-        public byte[] key() {
-            return key;
         }
 
         @Override
@@ -276,12 +271,18 @@ public final class RowLoader implements RowReads {
         @Override
         public void again() {
             // Not at once even on this loop: the rules are in the middle of a step.
-            loop.execute(this::start);
+            loop.execute(() -> startOver(TRY_AGAIN));
         }
 
-        @Override
-        public void arrived(ServerIdentity server, Snapshot snapshot, long lsn, byte @Nullable [] row) {
-            deliver(row);
+        private void startOver(String otherwise) {
+            tries++;
+            if (clock.nanos() - deadlineNanos >= 0) {
+                result.failed(otherwise);
+            } else if (tries <= Limits.READ_TRIES) {
+                start();
+            } else {
+                loop.schedule(this::start, Math.min(tries, PAUSE_MAX_MILLIS), TimeUnit.MILLISECONDS);
+            }
         }
 
         @Override
@@ -300,7 +301,7 @@ public final class RowLoader implements RowReads {
         private void fail(Throwable cause) {
             boolean timeLeft = clock.nanos() - deadlineNanos < 0;
             if (timeLeft && cause instanceof BackendTimeout) {
-                start(); // it was the deadline of the reader whose fill this one had joined
+                startOver(RowErrors.line(cause)); // it was the deadline of the reader whose fill this one had joined
             } else if (timeLeft && RowErrors.isStaleMapping(cause)) {
                 loop.schedule(() -> retry(cause), RENAME_RETRY_MILLIS, TimeUnit.MILLISECONDS);
             } else {

@@ -192,6 +192,31 @@ class KeyParserTest {
         assertThat(key.error()).doesNotContain("\r").doesNotContain("\n");
     }
 
+    @Test
+    void theUsualKeyAllocatesNothing() {
+        byte[][] keys = {
+            "CRUD:db.public.items:{\"id\":42}".getBytes(StandardCharsets.UTF_8),
+            "CRUD:db.public.tenant_items:{\"tenant_id\":7,\"id\":\"a b\"}".getBytes(StandardCharsets.UTF_8),
+            "items:123456".getBytes(StandardCharsets.UTF_8),
+            "session:1".getBytes(StandardCharsets.UTF_8)
+        };
+        MappingSet set = new MappingSet(List.of(ITEMS, TENANT));
+        KeyParser fast = new KeyParser("db", () -> set);
+        var threads = (com.sun.management.ThreadMXBean) java.lang.management.ManagementFactory.getThreadMXBean();
+        long least = Long.MAX_VALUE;
+        for (int round = 0; round < 20; round++) {
+            long before = threads.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < 10_000; i++) {
+                byte[] k = keys[i & 3];
+                fast.parse(k, 0, k.length, key);
+            }
+            least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+        }
+        assertThat(least)
+                .as("bytes in 10 000 keys, of which the question itself takes some")
+                .isLessThan(1_000);
+    }
+
     /** The same outcome as a general JSON parser, on valid and on damaged objects. */
     @Test
     void agreesWithAGeneralParser() {
