@@ -51,8 +51,8 @@ class TidyTest {
     @Test
     void noFileIsTooLong() throws IOException {
         assertThat(files(".java"))
-                .filteredOn(p -> text(p).lines().count()
-                        > (p.toString().contains("/src/test/") ? LONGEST_TEST : LONGEST_SOURCE))
+                .filteredOn(p ->
+                        text(p).lines().count() > (p.toString().contains("/src/test/") ? LONGEST_TEST : LONGEST_SOURCE))
                 .isEmpty();
     }
 

@@ -22,11 +22,6 @@ import org.junit.jupiter.api.TestFactory;
  * prints its steps.
  */
 class SimulatorTest {
-    static @org.jspecify.annotations.Nullable Throwable run(
-            long seed,
-            EnumSet<Rule> off,
-            EnumSet<Caller> broken,
-            @org.jspecify.annotations.Nullable List<String> trace) {
     private static final EnumSet<Rule> NO_RULE = EnumSet.noneOf(Rule.class);
     private static final EnumSet<Caller> NO_CALLER = EnumSet.noneOf(Caller.class);
 
@@ -94,7 +89,10 @@ class SimulatorTest {
      * @param shows the kinds of violation that count; any if empty
      */
     private record Mutant(
-            EnumSet<Rule> off, EnumSet<Caller> broken, @Nullable Profile dwellOn, EnumSet<Kind> shows) {
+            EnumSet<Rule> off,
+            EnumSet<Caller> broken,
+            @Nullable Profile dwellOn,
+            EnumSet<Kind> shows) {
 
         boolean isFoundBy(long seed) {
             Throwable wrong = run(seed, dwellOn, off, broken, null);
@@ -175,17 +173,18 @@ class SimulatorTest {
 
     @TestFactory
     Stream<DynamicTest> withoutARuleTheAuditorFindsAViolation() {
-        return mutants().map(m -> DynamicTest.dynamicTest(m.toString(), () -> {
-            long seed = 1;
-            long began = System.nanoTime();
-            while (seed <= MUTANT_SEEDS && !m.isFoundBy(seed)) {
-                seed++;
-            }
-            if (Boolean.getBoolean("pgnear.sim.times")) {
-                System.out.println(m + " seed " + seed + " " + (System.nanoTime() - began) / 1_000_000 + " ms");
-            }
-            assertThat(seed).as("found within %d seeds", MUTANT_SEEDS).isLessThanOrEqualTo(MUTANT_SEEDS);
-        }));
+        return mutants()
+                .map(m -> DynamicTest.dynamicTest(m.toString(), () -> {
+                    long seed = 1;
+                    long began = System.nanoTime();
+                    while (seed <= MUTANT_SEEDS && !m.isFoundBy(seed)) {
+                        seed++;
+                    }
+                    if (Boolean.getBoolean("pgnear.sim.times")) {
+                        System.out.println(m + " seed " + seed + " " + (System.nanoTime() - began) / 1_000_000 + " ms");
+                    }
+                    assertThat(seed).as("found within %d seeds", MUTANT_SEEDS).isLessThanOrEqualTo(MUTANT_SEEDS);
+                }));
     }
 
     @Test

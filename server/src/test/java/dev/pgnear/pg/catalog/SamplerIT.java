@@ -87,8 +87,8 @@ class SamplerIT {
         PGProperty.ASSUME_MIN_SERVER_VERSION.set(p, "14");
         PGProperty.APPLICATION_NAME.set(p, name);
         Connection c = DriverManager.getConnection("jdbc:postgresql://127.0.0.1:" + server.port() + "/" + db.name, p);
-        LogSequenceNumber from = LogSequenceNumber.valueOf(
-                Objects.requireNonNull(db.query("select pg_current_wal_flush_lsn()")));
+        LogSequenceNumber from =
+                LogSequenceNumber.valueOf(Objects.requireNonNull(db.query("select pg_current_wal_flush_lsn()")));
         PGReplicationStream stream = c.unwrap(PGConnection.class)
                 .getReplicationAPI()
                 .replicationStream()
