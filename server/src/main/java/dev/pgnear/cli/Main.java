@@ -60,7 +60,8 @@ public final class Main implements Runnable {
         line.setParameterExceptionHandler((e, a) -> {
             CommandLine at = e.getCommandLine();
             String help = at.getParent() == null ? "pgnear --help" : "pgnear " + at.getCommandName() + " --help";
-            err.println("pgnear: " + sentence(String.valueOf(e.getMessage())) + "; `" + help + "` shows what it takes.");
+            err.println(
+                    "pgnear: " + sentence(String.valueOf(e.getMessage())) + "; `" + help + "` shows what it takes.");
             return 2;
         });
         line.setExecutionExceptionHandler((e, at, parsed) -> failed(e, main.debug, err));

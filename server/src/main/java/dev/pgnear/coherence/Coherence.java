@@ -39,6 +39,9 @@ import org.jspecify.annotations.Nullable;
  * before it changes, so a reader who saw a good state and is overtaken by a change reads at worst what was right when it began.
  */
 public final class Coherence implements StreamApplier {
+    /** Of an own write that began before the slot: events since then are not all known. */
+    private static final long NO_GENERATION = -1;
+
     private final Cache cache;
     private final NanoClock clock;
     private final boolean wantFenced;
@@ -312,7 +315,8 @@ public final class Coherence implements StreamApplier {
             deliver = inOrder && !isOlder(from, newest);
             share = deliver && (pass && now.isReady() || !rules.on(Rule.FOLLOWERS_PASS));
             if (deliver && !stored && state.passes(snapshot)) {
-                // who gets this answer must not find an older entry afterwards; one that fails the key's fence is itself the older one
+                // who gets this answer must not find an older entry afterwards; one that fails the key's fence is
+                // itself the older one
                 drop(fill.relation().space(), id);
                 state.installedXid = 0;
             }
@@ -462,7 +466,8 @@ public final class Coherence implements StreamApplier {
 
     /** A write of this node begins. */
     public OwnWrite beginOwnWrite() {
-        return new OwnWrite(this, stream.generation());
+        StreamState now = stream;
+        return new OwnWrite(this, now.isDown() ? NO_GENERATION : now.generation());
     }
 
     void begin(OwnWrite write, OwnWrite.Target target) {
@@ -492,9 +497,8 @@ public final class Coherence implements StreamApplier {
     private boolean mayInstall(OwnWrite write, OwnWrite.Target target) {
         boolean sameSpace = target.space() == target.relation().space() || !rules.on(Rule.OWN_SINCE_STREAM);
         StreamState now = stream;
-        boolean sameStream =
-                write.generation == now.generation() && Objects.equals(write.server(), now.server())
-                        || !rules.on(Rule.OWN_SINCE_STREAM);
+        boolean sameStream = write.generation == now.generation() && Objects.equals(write.server(), now.server())
+                || !rules.on(Rule.OWN_SINCE_STREAM);
         boolean alone = !write.fencedByAnother() || !rules.on(Rule.OWN_NOT_FOREIGN);
         return sameSpace
                 && sameStream

@@ -102,7 +102,8 @@ public final class OwnWrite {
     }
 
     /** Whose xid it is; null as long as that is not known. */
-    @Nullable ServerIdentity server() {
+    @Nullable
+    ServerIdentity server() {
         return server;
     }
 

@@ -48,7 +48,7 @@ public final class PrometheusText {
         long value = stats.number(stat);
         out.append(name).append(' ');
         if (stat == Stat.STREAM_LAG_MS) {
-            out.append(value / 1e3);
+            out.append(value < 0 ? "NaN" : String.valueOf(value / 1e3));
         } else {
             out.append(value);
         }

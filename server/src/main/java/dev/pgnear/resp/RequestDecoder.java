@@ -31,7 +31,7 @@ public final class RequestDecoder {
 
     private static final int NO_BULK = -1;
     private static final int INITIAL_BYTES = 1024;
-    private static final int KEPT_BYTES = 16 << 10;
+    private static final int KEPT_BYTES = 4 << 10;
     private static final byte[] EMPTY = {};
 
     private final Request request = new Request();

@@ -1,12 +1,13 @@
 package dev.pgnear.resp;
 
+import dev.pgnear.base.Check;
 import dev.pgnear.base.ValueSink;
 import io.netty.buffer.ByteBuf;
 import java.lang.foreign.MemorySegment;
 
 /**
  * Copies a cached row from the slab into a reply: length line, bytes, CR and LF. One copy, no allocation: native memory is written through
- * one segment that spans all of it, at the buffer's address; the bytes were reserved before, so the copy cannot leave the buffer. A buffer
+ * one segment that spans all of it, at the buffer's address; the bytes were reserved before, and each chunk is held against that, so the copy cannot leave the buffer. A buffer
  * without an address is written through its NIO view. Taking back moves the writer index, since nothing has been handed on yet.
  */
 final class RowSink implements ValueSink {
@@ -36,6 +37,7 @@ final class RowSink implements ValueSink {
 
     @Override
     public void chunk(MemorySegment source, long offset, int length) {
+        Check.that(length >= 0 && length <= left, "a chunk is longer than what was reserved for the row");
         ByteBuf out = reply.buffer();
         int at = out.writerIndex();
         if (out.hasMemoryAddress()) {

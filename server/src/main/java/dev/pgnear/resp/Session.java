@@ -45,6 +45,9 @@ public final class Session extends ChannelInboundHandlerAdapter implements Runna
         CLOSED
     }
 
+    /** For the budget of a turn, so many keys are as much work as a command. */
+    private static final int ARGUMENTS_OF_A_COMMAND = 8;
+
     private static final Logger LOG = LoggerFactory.getLogger(Session.class);
 
     private final RespDoor door;
@@ -310,6 +313,7 @@ public final class Session extends ChannelInboundHandlerAdapter implements Runna
                 endOfInput(step);
                 return;
             }
+            budget -= 1 + decoder.request().count() / ARGUMENTS_OF_A_COMMAND;
             execute(decoder.request());
             if (retry) {
                 retry = false;
@@ -317,7 +321,7 @@ public final class Session extends ChannelInboundHandlerAdapter implements Runna
                 return;
             }
             decoder.consume();
-            if (--budget == 0 && state == State.OPEN) {
+            if (budget <= 0 && state == State.OPEN) {
                 yieldTurn();
             }
         }

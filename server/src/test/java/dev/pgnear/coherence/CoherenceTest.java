@@ -726,6 +726,17 @@ class CoherenceTest {
     }
 
     @Test
+    void aStreamThatBeganDuringTheWriteForbidsTheInstall() {
+        node.down("lost");
+        OwnWrite write = write(key);
+        node.slotReady(SERVER, snapshot(20, 20), 2000);
+        node.catchUpTo(2000);
+        sample(snapshot(20, 20));
+        commit(write, 12, "own");
+        assertThat(read(key)).as("a later writer may lie before the slot").isEqualTo("miss");
+    }
+
+    @Test
     void aRelationEventDuringTheWriteForbidsTheInstall() {
         OwnWrite write = write(key);
         CommittedTransaction t = new CommittedTransaction(11, 4096);

@@ -87,7 +87,10 @@ final class Simulation {
         final Map<Key, Version> ownFloor = new HashMap<>();
         final Set<Tx> slotWaits = new HashSet<>();
         Conn conn = Conn.DOWN;
-        @Nullable ServerIdentity streamed;
+
+        @Nullable
+        ServerIdentity streamed;
+
         boolean cut;
         long received;
         long acked;
@@ -105,8 +108,7 @@ final class Simulation {
         Node(int number) {
             this.number = number;
             int bound = random.nextInt(4) == 0 ? 1 : Limits.FENCES_PER_PARTITION;
-            coherence =
-                    new Coherence(cache, Simulation.this::clock, fenced, MAX_STALENESS, GRACE, off, bound);
+            coherence = new Coherence(cache, Simulation.this::clock, fenced, MAX_STALENESS, GRACE, off, bound);
             relations = new Relation[pg.published.length];
             for (int r = 0; r < relations.length; r++) {
                 relations[r] = coherence.newRelation("r" + r);
@@ -136,9 +138,15 @@ final class Simulation {
         int state;
         long lsn;
         boolean lsnAtArrival;
-        @Nullable Snapshot snapshot;
-        @Nullable Version version;
-        @Nullable ServerIdentity from;
+
+        @Nullable
+        Snapshot snapshot;
+
+        @Nullable
+        Version version;
+
+        @Nullable
+        ServerIdentity from;
 
         SimFill(Fill fill, Key key) {
             this.fill = fill;
@@ -148,7 +156,9 @@ final class Simulation {
 
     private static final class SimSample {
         long sentAt;
-        @Nullable Sample answer;
+
+        @Nullable
+        Sample answer;
     }
 
     private static final class OwnOp {
@@ -156,7 +166,10 @@ final class Simulation {
         final OwnWrite write;
         final List<Key> keys;
         final Tx tx;
-        @Nullable ServerIdentity server;
+
+        @Nullable
+        ServerIdentity server;
+
         long lsn;
         boolean replied;
 
@@ -173,8 +186,13 @@ final class Simulation {
         final MultiRead multi;
         final Map<Key, Version> seen = new HashMap<>();
         boolean busy;
-        @Nullable Op retry;
-        @Nullable Tx tx;
+
+        @Nullable
+        Op retry;
+
+        @Nullable
+        Tx tx;
+
         long barrier;
         final List<Op> multiOps = new ArrayList<>();
 
@@ -251,16 +269,32 @@ final class Simulation {
     private boolean quiet;
     private int txNumber;
 
-    Simulation(long seed, EnumSet<Rule> off, EnumSet<Caller> broken, @Nullable List<String> trace) {
+    /**
+     * @param dwellOn what the run dwells on, or null to draw it from the seed
+     * @param off rules of the product that are switched off
+     * @param broken rules of its callers that are broken
+     * @param trace collects one line for each step, or null
+     */
+    Simulation(
+            long seed,
+            @Nullable Profile dwellOn,
+            EnumSet<Rule> off,
+            EnumSet<Caller> broken,
+            @Nullable List<String> trace) {
         this.random = new SplittableRandom(seed);
         this.off = off;
         this.broken = broken;
         this.trace = trace;
-        this.profile = Profile.values()[random.nextInt(Profile.values().length)];
+        Profile drawn = Profile.values()[random.nextInt(Profile.values().length)];
+        this.profile = dwellOn == null ? drawn : dwellOn;
         this.fenced = profile == Profile.RELEASE || random.nextBoolean();
         this.slotWaits = random.nextBoolean();
         this.attach = random.nextInt(8) == 0;
-        this.pg = new SimPostgres(new int[] {1 + random.nextInt(2), 1});
+        boolean few = profile == Profile.OWN_WRITES
+                || profile == Profile.OWN_ORDER
+                || profile == Profile.OVERLAPS
+                || random.nextBoolean();
+        this.pg = new SimPostgres(new int[] {few ? 1 : 2, 1});
         pg.published[0] = true;
         pg.published[1] = !attach;
         attached = !attach;
@@ -268,7 +302,7 @@ final class Simulation {
         for (int i = 0; i < n; i++) {
             Node node = new Node(i);
             nodes.add(node);
-            for (int s = 0; s < 3; s++) {
+            for (int s = profile == Profile.OWN_ORDER ? 6 : 3; s > 0; s--) {
                 sessions.add(new Session(node));
             }
         }
@@ -276,13 +310,14 @@ final class Simulation {
     }
 
     /** What a run dwells on. */
-    private enum Profile {
+    enum Profile {
         GENERAL,
         SEVERAL_ROWS,
         SLOW,
         SPLIT,
         RELEASE,
         OWN_WRITES,
+        OWN_ORDER,
         RESTARTS,
         OVERLAPS,
         RELATIONS,
@@ -337,15 +372,15 @@ final class Simulation {
                 add(Action.OWN_STEP, own ? 20 : 0);
             }
             case SLOW -> {
-                actions.removeIf(a -> a == Action.APPLY || a == Action.FILL_ARRIVE || a == Action.NOTICE);
-                add(Action.APPLY, 2 + random.nextInt(3));
-                add(Action.FILL_ARRIVE, 1 + random.nextInt(8));
+                less(Action.APPLY, 2 + random.nextInt(3));
+                less(Action.FILL_ARRIVE, 1 + random.nextInt(8));
+                less(Action.NOTICE, 0);
                 add(Action.TIME, 20);
                 add(Action.READ, 20);
                 add(Action.CUT, random.nextInt(2));
             }
             case SPLIT -> {
-                actions.removeIf(a -> a == Action.NOTICE);
+                less(Action.NOTICE, 0);
                 add(Action.CRASH, 1);
                 add(Action.TIME, 20);
                 add(Action.READ, 20);
@@ -359,20 +394,36 @@ final class Simulation {
                 add(Action.READ, 20);
             }
             case OWN_WRITES -> {
+                less(Action.SAMPLE, random.nextInt(4));
                 add(Action.OWN_BEGIN, 12);
                 add(Action.OWN_STEP, 30);
                 add(Action.STREAM_LOST, random.nextInt(2));
                 add(Action.RECONNECT, 6);
             }
+            case OWN_ORDER -> {
+                less(Action.SAMPLE, 2);
+                less(Action.APPLY, 5);
+                less(Action.COMMIT, 6);
+                less(Action.TIME, 1);
+                add(Action.WRITE, 15);
+                add(Action.OWN_BEGIN, 10);
+                add(Action.OWN_STEP, 50);
+                add(Action.RETURN, 10);
+                add(Action.MULTI, 40);
+            }
             case RESTARTS -> {
+                less(Action.FILL_ARRIVE, 3);
                 add(Action.STREAM_LOST, 2);
                 add(Action.RECONNECT, 12);
                 add(Action.READ, 10);
                 add(Action.CRASH, random.nextInt(2));
             }
             case OVERLAPS -> {
-                add(Action.TIME, 6);
-                add(Action.READ, 10);
+                less(Action.APPLY, 6);
+                less(Action.FILL_ARRIVE, 3);
+                add(Action.TIME, 12);
+                add(Action.READ, 30);
+                add(Action.SAMPLE, 20);
                 add(Action.SUSPEND, 2);
                 add(Action.RESUME, 10);
                 add(Action.INVALIDATE, 2);
@@ -394,6 +445,11 @@ final class Simulation {
         for (int i = 0; i < weight; i++) {
             actions.add(action);
         }
+    }
+
+    private void less(Action action, int weight) {
+        actions.removeIf(a -> a == action);
+        add(action, weight);
     }
 
     private boolean on(Caller rule) {
@@ -555,8 +611,7 @@ final class Simulation {
     }
 
     private void abort() {
-        List<Tx> open =
-                pg.txs.stream().filter(t -> t.state == TxState.RUNNING).toList();
+        List<Tx> open = pg.txs.stream().filter(t -> t.state == TxState.RUNNING).toList();
         if (!open.isEmpty()) {
             abort(any(open));
         }
@@ -616,8 +671,7 @@ final class Simulation {
     }
 
     private void giveBack() {
-        List<Tx> may =
-                pg.txs.stream().filter(t -> t.state == TxState.VISIBLE).toList();
+        List<Tx> may = pg.txs.stream().filter(t -> t.state == TxState.VISIBLE).toList();
         if (!may.isEmpty()) {
             giveBack(any(may));
         }
@@ -703,7 +757,11 @@ final class Simulation {
             }
             s.busy = true;
         }
-        Op op = new Op(s, any(pg.keys));
+        Key key = any(pg.keys);
+        if (!s.multiOps.isEmpty() && s.multiOps.getFirst().key == key) {
+            return;
+        }
+        Op op = new Op(s, key);
         s.multiOps.add(op);
         int length = s.multi.read(
                 s.node.relations[op.key.relation], s.node.hash(op.key), op.key.bytes, 0, op.key.bytes.length, sink);
@@ -729,7 +787,8 @@ final class Simulation {
 
     private @Nullable SimFill fill(Node n, int state) {
         List<SimFill> may = n.fills.stream().filter(f -> f.state == state).toList();
-        return may.isEmpty() ? null : any(may);
+        boolean newest = profile == Profile.OVERLAPS && random.nextInt(4) != 0;
+        return may.isEmpty() ? null : newest ? may.getLast() : any(may);
     }
 
     private void sendFill(Node n) {
@@ -1190,7 +1249,9 @@ final class Simulation {
     }
 
     private static boolean same(Version v, byte @Nullable [] value) {
-        return value == null ? v.absent : !v.absent && v.id == ByteBuffer.wrap(value).getInt();
+        return value == null
+                ? v.absent
+                : !v.absent && v.id == ByteBuffer.wrap(value).getInt();
     }
 
     private static boolean shown(Version v) {
@@ -1203,7 +1264,8 @@ final class Simulation {
                 return;
             }
         }
-        String answer = ops.stream().map(o -> o.key + "=" + text(o.several)).toList().toString();
+        String answer =
+                ops.stream().map(o -> o.key + "=" + text(o.several)).toList().toString();
         fail(Kind.SEVERAL, ops.getFirst().session.node + " answers " + answer + " together");
     }
 
@@ -1304,7 +1366,8 @@ final class Simulation {
         lateClock = now;
         freshSample(n);
         CoherenceStatus status = n.coherence.status();
-        if (!status.hitsAllowed() || fenced && n.named && !n.announced && status.mode() != CoherenceStatus.Mode.FENCED) {
+        if (!status.hitsAllowed()
+                || fenced && n.named && !n.announced && status.mode() != CoherenceStatus.Mode.FENCED) {
             fail(Kind.NO_SERVICE, n + " " + status);
         }
         Session s = new Session(n);
@@ -1330,11 +1393,12 @@ final class Simulation {
             f.lsn = pg.insertLsn();
             arrive(n, f);
         }
-        int length = n.coherence.read(
-                n.relations[key.relation], n.hash(key), key.bytes, 0, key.bytes.length, sink);
+        int length = n.coherence.read(n.relations[key.relation], n.hash(key), key.bytes, 0, key.bytes.length, sink);
         if (length == Cache.MISS) {
-            fail(Kind.NO_SERVICE, n + " did not store " + key + " when all was quiet: caching "
-                    + n.relations[key.relation].caching() + ", " + n.coherence.status() + " " + pg.snapshot());
+            fail(
+                    Kind.NO_SERVICE,
+                    n + " did not store " + key + " when all was quiet: caching " + n.relations[key.relation].caching()
+                            + ", " + n.coherence.status() + " " + pg.snapshot());
         }
         if (!same(pg.current(key), length == Cache.ABSENT ? null : sink.value())) {
             fail(Kind.PERMANENT, n + " still has another row than the database for " + key);

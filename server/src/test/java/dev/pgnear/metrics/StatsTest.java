@@ -61,6 +61,12 @@ class StatsTest {
     }
 
     @Test
+    void anUnknownLagIsNotANumberInPrometheus() {
+        stats.register(Stat.STREAM_LAG_MS, () -> -1);
+        assertThat(PrometheusText.of(stats)).contains("\npgnear_stream_lag_seconds NaN\n");
+    }
+
+    @Test
     void bucketsHoldWhatTheirBoundsSay() {
         for (long nanos :
                 new long[] {0, 1, 1023, 1024, 1025, 2048, 2049, 1L << 34, (1L << 34) + 1, Long.MAX_VALUE / 4}) {

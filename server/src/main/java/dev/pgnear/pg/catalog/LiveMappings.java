@@ -385,11 +385,13 @@ public final class LiveMappings implements StreamTables, Supplier<MappingSet>, A
     private void differ(Set<Integer> oids) {
         synchronized (lock) {
             for (int oid : oids) {
-                Known table = known.get(oid);
                 if (oid == ALL) {
                     known.values().forEach(this::suspend);
-                } else if (table != null) {
-                    suspend(table);
+                } else {
+                    Known table = known.get(oid);
+                    if (table != null) {
+                        suspend(table);
+                    }
                 }
                 makeDirty(oid);
             }

@@ -63,6 +63,7 @@ public final class Sampler implements AutoCloseable {
     private volatile boolean stopped;
 
     private @Nullable Connection connection;
+    private boolean registered;
     private boolean healthy = true;
     private long retryMillis = Limits.RETRY_MIN_MILLIS;
     private long waitingForLsn;
@@ -124,6 +125,10 @@ public final class Sampler implements AutoCloseable {
                 sample = read(r, sent);
             }
         }
+        if (!registered) {
+            register(c);
+            registered = true;
+        }
         consumer.accept(sample);
         beatIfStuck(c, sample);
     }
@@ -176,7 +181,7 @@ public final class Sampler implements AutoCloseable {
                     ControlConnection.DO_NOT_WAIT,
                     Map.of("connectTimeout", "2", "loginTimeout", "4", "socketTimeout", "2", "prepareThreshold", "1"));
             connection = c;
-            register(c);
+            registered = false;
         }
         return c;
     }

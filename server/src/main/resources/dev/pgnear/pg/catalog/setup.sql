@@ -31,13 +31,22 @@ BEGIN
 END
 $setup$;
 
+-- regclass, not oid: a dump carries the tables' names, and a restore finds them again under other oids.
 CREATE TABLE IF NOT EXISTS local_cache.mappings (
-    relid oid PRIMARY KEY,
+    relid regclass PRIMARY KEY,
     alias text UNIQUE,
     writable boolean NOT NULL DEFAULT false,
     attached_at timestamptz NOT NULL DEFAULT now()
 );
 COMMENT ON TABLE local_cache.mappings IS 'Tables whose rows pgnear may cache; changed by attach_table and detach_table.';
+
+DO $setup$
+BEGIN
+    IF (SELECT a.atttypid FROM pg_attribute a WHERE a.attrelid = 'local_cache.mappings'::regclass AND a.attname = 'relid') = 'oid'::regtype THEN
+        ALTER TABLE local_cache.mappings ALTER COLUMN relid TYPE regclass;
+    END IF;
+END
+$setup$;
 
 CREATE TABLE IF NOT EXISTS local_cache.releases (
     node text PRIMARY KEY,
@@ -462,7 +471,8 @@ $$;
 -- Tells the nodes that these relations changed, and makes the publication of the attached ones among them right in the same transaction, so
 -- that no UPDATE or DELETE of theirs fails. Never raises.
 CREATE OR REPLACE FUNCTION local_cache.touched(relids oid[], tag text) RETURNS void
-    LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+    -- waiting for another repair is better than an UPDATE that fails later
+    LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET lock_timeout = 0
 AS $$
 DECLARE
     item oid;

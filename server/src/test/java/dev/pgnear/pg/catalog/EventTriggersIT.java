@@ -90,7 +90,7 @@ class EventTriggersIT {
         db.messages();
         db.sql("drop schema s cascade");
         assertThat(db.messages()).contains("mapping " + u);
-        assertThat(db.query("select relid from local_cache.mappings")).isEqualTo(oid);
+        assertThat(db.query("select relid::oid from local_cache.mappings")).isEqualTo(oid);
     }
 
     @Test

@@ -53,7 +53,7 @@ class SetupIT {
         assertThat(Setup.install(db.target(), null)).isEmpty();
         db.sql("create table t (id int primary key)", "select local_cache.attach_table('t', true, 't')");
         assertThat(Setup.install(db.target(), null)).isEmpty();
-        assertThat(db.query("select relid::regclass || ' ' || alias || ' ' || writable from local_cache.mappings"))
+        assertThat(db.query("select relid || ' ' || alias || ' ' || writable from local_cache.mappings"))
                 .isEqualTo("t t true");
         assertThat(db.published("t")).isTrue();
     }
@@ -173,5 +173,18 @@ class SetupIT {
                 .isEqualTo("t");
         assertThat(db.query("select string_agg(evtenabled::text, '') from pg_event_trigger"))
                 .isEqualTo("AA");
+    }
+
+    @Test
+    void upgradesInPlaceToNamesThatADumpCarries() throws SQLException {
+        db.setup();
+        db.sql(
+                "create table t (id int primary key)",
+                "select local_cache.attach_table('t')",
+                "alter table local_cache.mappings alter column relid type oid",
+                "drop table local_cache.leases");
+        db.setup();
+        assertThat(db.query("select relid from local_cache.mappings")).isEqualTo("t");
+        assertThat(db.query("select count(*) from local_cache.leases")).isEqualTo("0");
     }
 }
