@@ -203,12 +203,14 @@ public final class Server implements AutoCloseable {
         started.push(mappings);
         stream.start();
         started.push(stream);
+        long maxStalenessMillis =
+                configuration.duration(ConfigKey.MAX_STALENESS).toMillis();
         started.push(new Sampler(
                 target,
                 node,
-                configuration.duration(ConfigKey.MAX_STALENESS).toMillis(),
+                maxStalenessMillis,
                 clock,
-                Limits.SAMPLE_INTERVAL_MILLIS,
+                Math.min(Limits.SAMPLE_INTERVAL_MILLIS, maxStalenessMillis / 4),
                 coherence::appliedLsn,
                 coherence::sample));
         started.push(reclaimer());

@@ -5,7 +5,7 @@ import java.util.Map;
 
 /**
  * What the sessions of a pool are told at start-up, and nothing else: row text must stay what a plain session of the role prints (SURFACE
- * 6.8), and fills need READ COMMITTED whatever the server's or the role's default is (COHERENCE, "Fill queries").
+ * 6.8), and fills need READ COMMITTED whatever the server's or the role's default is (COHERENCE, "Fill queries"). The planner's settings change no text.
  *
  * @param applicationName as pg_stat_activity shows it
  * @param statementTimeoutMillis the server's own end of a statement; 0 for none
@@ -31,6 +31,12 @@ public record BackendSettings(String applicationName, int statementTimeoutMillis
         p.put("default_transaction_isolation", "read committed");
         p.put("statement_timeout", Integer.toString(statementTimeoutMillis));
         p.put("lock_timeout", Integer.toString(lockTimeoutMillis));
+        // a generic plan made while the table was small must not outlive its growth, and a fill is never worth
+        // compiling
+        p.put("enable_seqscan", "off");
+        p.put("jit", "off");
+        // rows that a policy would hide are an error, not an absence
+        p.put("row_security", "off");
         return p;
     }
 }
