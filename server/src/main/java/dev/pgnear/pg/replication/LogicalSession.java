@@ -340,6 +340,11 @@ final class LogicalSession implements AutoCloseable {
         }
 
         @Override
+        public boolean unfinished() {
+            return transactions.isOpen();
+        }
+
+        @Override
         public void committed(CommittedTransaction t, long endLsn) {
             if (t.isEmpty()) {
                 applier.applied(endLsn);

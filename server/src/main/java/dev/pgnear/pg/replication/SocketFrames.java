@@ -124,6 +124,13 @@ final class SocketFrames {
         end += n;
     }
 
+    /** Gives the processor away some times, as long as no byte has come. */
+    void yieldUntilBytes(int times) throws IOException {
+        for (int i = 0; i < times && in.available() == 0; i++) {
+            Thread.yield();
+        }
+    }
+
     byte type() {
         return type;
     }

@@ -101,5 +101,10 @@ final class StandIn implements AutoCloseable {
         public void keepalive(long walEnd) {
             link.arrived(walEnd);
         }
+
+        @Override
+        public boolean unfinished() {
+            return false;
+        }
     }
 }

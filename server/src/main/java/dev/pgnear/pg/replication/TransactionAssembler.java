@@ -156,6 +156,11 @@ final class TransactionAssembler implements PgOutputHandler {
         open().message(xid, content);
     }
 
+    /** Whether a transaction, or a piece of a streamed one, has begun and not ended. */
+    boolean isOpen() {
+        return whole != null || chunk != null;
+    }
+
     private OpenTransaction open() throws StreamProtocolException {
         OpenTransaction t = chunk != null ? chunk : whole;
         if (t == null) {
