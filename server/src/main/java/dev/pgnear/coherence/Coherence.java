@@ -315,12 +315,13 @@ public final class Coherence implements StreamApplier {
             deliver = inOrder && !isOlder(from, newest);
             share = deliver && (pass && now.isReady() || !rules.on(Rule.FOLLOWERS_PASS));
             if (deliver && !stored && state.passes(snapshot)) {
-                // who gets this answer must not find an older entry afterwards; one that fails the key's fence is itself the older one
+                // who gets this answer must not find an older entry afterwards; one that fails the key's fence is
+                // itself the older one
                 drop(fill.relation().space(), id);
                 state.installedXid = 0;
             }
             if (deliver) {
-                state.fills.forEach(other -> other.deliveredMeanwhile(from, snapshot));
+                state.answered(from, snapshot);
             }
             if (isCurrent(from, now) && fill.generation == now.generation()) {
                 forgetFence(partition, state, snapshot, now.generation());
@@ -496,13 +497,14 @@ public final class Coherence implements StreamApplier {
     private boolean mayInstall(OwnWrite write, OwnWrite.Target target) {
         boolean sameSpace = target.space() == target.relation().space() || !rules.on(Rule.OWN_SINCE_STREAM);
         StreamState now = stream;
-        boolean sameStream =
-                write.generation == now.generation() && Objects.equals(write.server(), now.server())
-                        || !rules.on(Rule.OWN_SINCE_STREAM);
+        boolean sameStream = write.generation == now.generation() && Objects.equals(write.server(), now.server())
+                || !rules.on(Rule.OWN_SINCE_STREAM);
         boolean alone = !write.fencedByAnother() || !rules.on(Rule.OWN_NOT_FOREIGN);
+        boolean unread = !write.wasAnsweredMeanwhile() || !rules.on(Rule.OWN_NOT_READ);
         return sameSpace
                 && sameStream
                 && alone
+                && unread
                 && !now.isDown()
                 && target.relation().caching();
     }

@@ -139,7 +139,10 @@ final class SimPostgres {
 
     final boolean[] published;
     ServerIdentity identity = new ServerIdentity(42, 1, 1000);
-    @Nullable Frozen frozen;
+
+    @Nullable
+    Frozen frozen;
+
     long walEnd = 5 * PAGE;
     long flushed = walEnd;
     private long nextXid = 100;
