@@ -321,7 +321,7 @@ public final class Coherence implements StreamApplier {
                 state.installedXid = 0;
             }
             if (deliver) {
-                state.fills.forEach(other -> other.deliveredMeanwhile(from, snapshot));
+                state.answered(from, snapshot);
             }
             if (isCurrent(from, now) && fill.generation == now.generation()) {
                 forgetFence(partition, state, snapshot, now.generation());
@@ -500,9 +500,11 @@ public final class Coherence implements StreamApplier {
         boolean sameStream = write.generation == now.generation() && Objects.equals(write.server(), now.server())
                 || !rules.on(Rule.OWN_SINCE_STREAM);
         boolean alone = !write.fencedByAnother() || !rules.on(Rule.OWN_NOT_FOREIGN);
+        boolean unread = !write.wasAnsweredMeanwhile() || !rules.on(Rule.OWN_NOT_READ);
         return sameSpace
                 && sameStream
                 && alone
+                && unread
                 && !now.isDown()
                 && target.relation().caching();
     }

@@ -123,6 +123,14 @@ final class KeyState {
         }
     }
 
+    /** A fill of the key was answered: later arrivals must be in order with it, and own writes under way are no longer sure to be the newest. */
+    void answered(ServerIdentity from, Snapshot snapshot) {
+        fills.forEach(fill -> fill.deliveredMeanwhile(from, snapshot));
+        if (ownWrites != null) {
+            ownWrites.forEach(OwnWrite::answeredMeanwhile);
+        }
+    }
+
     boolean isEmpty() {
         return !fenced() && fills.isEmpty() && ownWrites == null && installedXid == 0;
     }

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  *   key()*  sent()  ...  wrote(from, xid)  ...  committed(...) | unknown() | rolledBack()
  * </pre>
  *
- * <p>All calls come from one thread. {@link #fencedBy} alone is called by others, under the partition lock of one of the keys, so the two
- * fields that it changes have their own monitor, which is the innermost lock.
+ * <p>All calls come from one thread. {@link #fencedBy} and {@link #answeredMeanwhile} alone are called by others, under the partition lock
+ * of one of the keys, so the fields that they change have their own monitor, which is the innermost lock.
  */
 public final class OwnWrite {
     /** A key that is written, with the space of its relation when the write began. */
@@ -31,6 +31,7 @@ public final class OwnWrite {
     private long firstXid;
 
     private boolean severalXids;
+    private boolean answered;
 
     OwnWrite(Coherence coherence, long generation) {
         this.coherence = coherence;
@@ -115,6 +116,16 @@ public final class OwnWrite {
     synchronized void fencedBy(long other) {
         severalXids |= other == 0 || firstXid != 0 && firstXid != other;
         firstXid = other;
+    }
+
+    /** A fill of one of the keys was answered: it may have shown a later writer, whose event is still to come. */
+    synchronized void answeredMeanwhile() {
+        answered = true;
+    }
+
+    /** Rule OWN_NOT_READ. */
+    synchronized boolean wasAnsweredMeanwhile() {
+        return answered;
     }
 
     /** Rule OWN_NOT_FOREIGN. */

@@ -34,6 +34,7 @@ enum Rule {
     // own writes
     OWN_NOT_FOREIGN,
     OWN_AMONG_OWN,
+    OWN_NOT_READ,
     OWN_SINCE_STREAM,
     OWN_SKIP_EXACT,
     OWN_FENCES,

@@ -718,6 +718,14 @@ class CoherenceTest {
     }
 
     @Test
+    void anAnswerDuringTheWriteForbidsTheInstall() {
+        OwnWrite write = write(key);
+        fill(key, snapshot(20, 20), "of a later writer whose event is still to come");
+        commit(write, 12, "own");
+        assertThat(read(key)).isEqualTo("miss");
+    }
+
+    @Test
     void aRestartedStreamForbidsTheInstall() {
         OwnWrite write = write(key);
         start(node);

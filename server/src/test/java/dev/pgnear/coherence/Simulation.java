@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -113,7 +114,7 @@ final class Simulation {
             for (int r = 0; r < relations.length; r++) {
                 relations[r] = coherence.newRelation("r" + r);
             }
-            cache.beforeLock = () -> interleave(6, inStream ? 8 : 3);
+            cache.beforeLock = () -> interleave(inPurging ? 30 : 6, inStream ? 8 : 3);
             cache.afterSpace = () -> {
                 boolean before = inRelation;
                 inRelation = true;
@@ -231,14 +232,14 @@ final class Simulation {
 
         @Override
         public void row(byte @Nullable [] value) {
-            trace("  row of " + key);
+            trace(() -> "  row of " + key);
             session.busy = false;
             audit(this, value);
         }
 
         @Override
         public void again() {
-            trace("  again " + key);
+            trace(() -> "  again " + key);
             session.retry = this;
         }
 
@@ -287,13 +288,11 @@ final class Simulation {
         this.trace = trace;
         Profile drawn = Profile.values()[random.nextInt(Profile.values().length)];
         this.profile = dwellOn == null ? drawn : dwellOn;
-        this.fenced = profile == Profile.RELEASE || random.nextBoolean();
+        boolean ownLag = profile == Profile.OWN_ORDER || profile == Profile.OWN_RACES;
+        this.fenced = profile == Profile.RELEASE || !ownLag && random.nextBoolean();
         this.slotWaits = random.nextBoolean();
         this.attach = random.nextInt(8) == 0;
-        boolean few = profile == Profile.OWN_WRITES
-                || profile == Profile.OWN_ORDER
-                || profile == Profile.OVERLAPS
-                || random.nextBoolean();
+        boolean few = profile == Profile.OWN_WRITES || ownLag || profile == Profile.OVERLAPS || random.nextBoolean();
         this.pg = new SimPostgres(new int[] {few ? 1 : 2, 1});
         pg.published[0] = true;
         pg.published[1] = !attach;
@@ -302,7 +301,7 @@ final class Simulation {
         for (int i = 0; i < n; i++) {
             Node node = new Node(i);
             nodes.add(node);
-            for (int s = profile == Profile.OWN_ORDER ? 6 : 3; s > 0; s--) {
+            for (int s = ownLag ? 6 : 3; s > 0; s--) {
                 sessions.add(new Session(node));
             }
         }
@@ -318,6 +317,7 @@ final class Simulation {
         RELEASE,
         OWN_WRITES,
         OWN_ORDER,
+        OWN_RACES,
         RESTARTS,
         OVERLAPS,
         RELATIONS,
@@ -375,6 +375,7 @@ final class Simulation {
                 less(Action.APPLY, 2 + random.nextInt(3));
                 less(Action.FILL_ARRIVE, 1 + random.nextInt(8));
                 less(Action.NOTICE, 0);
+                less(Action.FLUSH, 3);
                 add(Action.TIME, 20);
                 add(Action.READ, 20);
                 add(Action.CUT, random.nextInt(2));
@@ -401,15 +402,35 @@ final class Simulation {
                 add(Action.RECONNECT, 6);
             }
             case OWN_ORDER -> {
-                less(Action.SAMPLE, 2);
+                less(Action.SAMPLE, 2 + random.nextInt(8));
                 less(Action.APPLY, 5);
-                less(Action.COMMIT, 6);
                 less(Action.TIME, 1);
-                add(Action.WRITE, 15);
-                add(Action.OWN_BEGIN, 10);
-                add(Action.OWN_STEP, 50);
-                add(Action.RETURN, 10);
+                less(Action.READ, 6 + random.nextInt(20));
+                less(Action.ABORT, 0);
+                less(Action.WRITE, 4 + random.nextInt(20));
+                add(Action.COMMIT, 10);
+                add(Action.FLUSH, 10);
+                add(Action.VISIBLE, 10);
+                add(Action.RETURN, 5);
+                add(Action.OWN_BEGIN, 15);
+                add(Action.OWN_STEP, 60);
                 add(Action.MULTI, 40);
+            }
+            case OWN_RACES -> {
+                less(Action.SAMPLE, 6);
+                less(Action.APPLY, 3);
+                less(Action.TIME, 1);
+                add(Action.READ, 10);
+                add(Action.WRITE, 20);
+                add(Action.COMMIT, 10);
+                add(Action.FLUSH, 10);
+                add(Action.VISIBLE, 30);
+                add(Action.FILL_SEND, 10);
+                add(Action.FILL_SNAP, 15);
+                add(Action.FILL_ARRIVE, 15);
+                add(Action.EVICT, 8);
+                add(Action.OWN_BEGIN, 15);
+                add(Action.OWN_STEP, 15);
             }
             case RESTARTS -> {
                 less(Action.FILL_ARRIVE, 3);
@@ -460,9 +481,9 @@ final class Simulation {
         return on(Caller.CLOCK_AFTER_REQUEST) ? now : lateClock;
     }
 
-    private void trace(String text) {
+    private void trace(Supplier<String> text) {
         if (trace != null) {
-            trace.add(now + " " + "  ".repeat(depth) + text);
+            trace.add(now + " " + "  ".repeat(depth) + text.get());
         }
     }
 
@@ -574,7 +595,7 @@ final class Simulation {
         Key key = any(pg.keys);
         if (pg.free(key, t) && t.truncated != key.relation && !t.writes.containsKey(key)) {
             pg.write(t, key, random.nextInt(5) == 0);
-            trace(t + " writes " + key);
+            trace(() -> t + " writes " + key);
         }
     }
 
@@ -589,7 +610,7 @@ final class Simulation {
         if (keys.stream().allMatch(k -> pg.free(k, t) && !t.writes.containsKey(k))) {
             t.truncated = relation;
             keys.forEach(k -> pg.write(t, k, true));
-            trace(t + " truncates " + relation);
+            trace(() -> t + " truncates " + relation);
         }
     }
 
@@ -600,7 +621,7 @@ final class Simulation {
         if (!open.isEmpty()) {
             Tx t = any(open);
             pg.record(t, now, random.nextInt(12) == 0);
-            trace(t + " commit record " + t.lsn + " " + t.commit);
+            trace(() -> t + " commit record " + t.lsn + " " + t.commit);
         }
     }
 
@@ -618,7 +639,7 @@ final class Simulation {
     }
 
     private void abort(Tx t) {
-        trace(t + " rolls back");
+        trace(() -> t + " rolls back");
         pg.abort(t);
         for (Session s : sessions) {
             if (s.tx == t) {
@@ -635,7 +656,7 @@ final class Simulation {
         if (!may.isEmpty()) {
             Tx t = any(may);
             pg.makeVisible(t, now);
-            trace(t + " becomes visible");
+            trace(() -> t + " becomes visible");
         }
     }
 
@@ -666,7 +687,7 @@ final class Simulation {
                 .ifPresent(t -> {
                     t.cancelled = true;
                     pg.makeVisible(t, now);
-                    trace(t + " cancelled, visible");
+                    trace(() -> t + " cancelled, visible");
                 });
     }
 
@@ -679,7 +700,7 @@ final class Simulation {
 
     private void giveBack(Tx t) {
         t.state = TxState.RETURNED;
-        trace(t + " COMMIT returns");
+        trace(() -> t + " COMMIT returns");
         for (Session s : sessions) {
             if (s.tx == t) {
                 boolean waited = t.commit == Commit.SYNC && !t.cancelled && s.node.coherence.fenced();
@@ -725,7 +746,7 @@ final class Simulation {
         if (s.barrier != 0 && !n.coherence.reached(s.barrier)) {
             s.busy = false;
             s.barrier = pg.insertLsn(); // a forwarded read may have shown what the stream has not delivered
-            trace(n + " forwards read of " + op.key);
+            trace(() -> n + " forwards read of " + op.key);
             audit(op, pg.current(op.key).value());
             return;
         }
@@ -734,13 +755,13 @@ final class Simulation {
         int length = n.coherence.read(relation, hash, op.key.bytes, 0, op.key.bytes.length, sink);
         if (length != Cache.MISS) {
             byte[] value = length == Cache.ABSENT ? null : sink.value();
-            trace(n + " hit " + op.key + " " + text(value));
+            trace(() -> n + " hit " + op.key + " " + text(value));
             s.busy = false;
             auditHit(op, value);
             return;
         }
         Fill fill = n.coherence.join(relation, hash, op.key.bytes, op);
-        trace(n + (fill == null ? " joins fill of " : " begins fill of ") + op.key);
+        trace(() -> n + (fill == null ? " joins fill of " : " begins fill of ") + op.key);
         if (fill != null) {
             n.fills.add(new SimFill(fill, op.key));
         }
@@ -766,7 +787,7 @@ final class Simulation {
         int length = s.multi.read(
                 s.node.relations[op.key.relation], s.node.hash(op.key), op.key.bytes, 0, op.key.bytes.length, sink);
         op.several = length >= 0 ? sink.value() : null;
-        trace(s.node + " multi " + op.key + " " + (length == Cache.MISS ? "miss" : text(op.several)));
+        trace(() -> s.node + " multi " + op.key + " " + (length == Cache.MISS ? "miss" : text(op.several)));
         if (length == Cache.MISS) {
             endMulti(s);
         } else if (s.multiOps.size() >= 2) {
@@ -822,7 +843,7 @@ final class Simulation {
             f.lsn = on(Caller.LSN_AFTER_SNAPSHOT) ? pg.insertLsn() : f.lsn;
         }
         f.state = 2;
-        trace(n + " fill of " + f.key + " snaps " + f.version + " " + f.snapshot);
+        trace(() -> n + " fill of " + f.key + " snaps " + f.version + " " + f.snapshot);
     }
 
     private void arriveFill(Node n) {
@@ -838,7 +859,7 @@ final class Simulation {
         Version version = Objects.requireNonNull(f.version);
         Snapshot snapshot = Objects.requireNonNull(f.snapshot);
         long lsn = f.lsnAtArrival && from.equals(pg.identity) ? pg.insertLsn() : f.lsn;
-        trace(n + " fill of " + f.key + " arrives with " + version);
+        trace(() -> n + " fill of " + f.key + " arrives with " + version);
         n.coherence.arrived(f.fill, from, snapshot, lsn, version.value());
     }
 
@@ -870,10 +891,10 @@ final class Simulation {
         } else if (!n.inRelation || next.truncated < 0 && !next.bulk) {
             n.received = next.lsn;
             n.acked = on(Caller.ACK_AFTER_APPLY) ? n.acked : next.lsn;
-            trace(n + " applies " + next + " up to " + next.lsn);
+            trace(() -> n + " applies " + next + " up to " + next.lsn);
             n.coherence.apply(event(n, next), next.lsn);
             n.acked = Math.max(n.acked, next.lsn);
-            trace(n + " applied " + next);
+            trace(() -> n + " applied " + next);
         }
         n.inStream = false;
     }
@@ -902,7 +923,7 @@ final class Simulation {
     }
 
     private void down(Node n) {
-        trace(n + " loses its stream");
+        trace(() -> n + " loses its stream");
         n.inStream = true;
         n.inPurging = true;
         n.conn = Conn.ZOMBIE;
@@ -942,7 +963,7 @@ final class Simulation {
                 n.inStream = true;
                 n.coherence.catchUpTo(fenced ? target : n.received);
                 n.inStream = false;
-                trace(n + " streams from " + n.received + ", catches up to " + target);
+                trace(() -> n + " streams from " + n.received + ", catches up to " + target);
             }
             default -> {}
         }
@@ -956,7 +977,7 @@ final class Simulation {
         n.inStream = true;
         n.inPurging = true;
         Snapshot slot = pg.slotSnapshot();
-        trace(n + " slot at " + n.received + " " + slot);
+        trace(() -> n + " slot at " + n.received + " " + slot);
         n.coherence.slotReady(pg.identity, slot, n.received);
         n.inPurging = false;
         n.inStream = false;
@@ -1003,24 +1024,22 @@ final class Simulation {
             n.joined = true;
             n.namedAt = now;
             n.announced = false;
-            trace(n + " joins the names");
+            trace(() -> n + " joins the names");
         } else if (!n.announced) {
             n.announced = true;
             n.announcedAt = now;
-            trace(n + " release announced");
+            trace(() -> n + " release announced");
         } else if (now - n.announcedAt >= MAX_STALENESS || !on(Caller.RELEASE_WAITS)) {
             n.named = false;
-            trace(n + " leaves the names");
+            trace(() -> n + " leaves the names");
         }
     }
 
     private void crash() {
         boolean failover = random.nextBoolean();
-        long upTo = pg.flushed;
-        if (failover && random.nextBoolean() && !pg.wal.isEmpty()) {
-            upTo = Math.min(upTo, any(pg.wal).lsn);
-        }
-        trace(failover ? "failover to a server with WAL up to " + upTo : "crash");
+        boolean loses = failover && random.nextBoolean() && !pg.wal.isEmpty();
+        long upTo = loses ? Math.min(pg.flushed, any(pg.wal).lsn) : pg.flushed;
+        trace(() -> failover ? "failover to a server with WAL up to " + upTo : "crash");
         pg.crash(now, upTo, failover);
         nodes.forEach(this::crashed);
         for (Session s : sessions) {
@@ -1049,17 +1068,17 @@ final class Simulation {
         if (!pg.published[1]) {
             pg.txs.stream().filter(Tx::running).forEach(attachWaits::add);
             pg.published[1] = true;
-            trace("relation 1 is published");
+            trace(() -> "relation 1 is published");
         } else if (!attached && (attachWaits.stream().noneMatch(Tx::running) || !on(Caller.ATTACH_WAITS))) {
             attached = true;
-            trace("relation 1 is attached");
+            trace(() -> "relation 1 is attached");
         }
     }
 
     private void suspend(Node n) {
         if (!n.inRelation && !n.inPurging) {
             Relation relation = n.relations[random.nextInt(n.relations.length)];
-            trace(n + " suspends " + relation.name());
+            trace(() -> n + " suspends " + relation.name());
             n.coherence.suspend(relation);
         }
     }
@@ -1067,8 +1086,9 @@ final class Simulation {
     private void resume(Node n) {
         for (int r = 0; r < n.relations.length && !n.inRelation && !n.inPurging; r++) {
             if ((r == 0 || attached) && !n.relations[r].caching()) {
-                trace(n + " resumes " + r);
-                n.coherence.resume(n.relations[r], n.coherence.suspensions(n.relations[r]));
+                Relation relation = n.relations[r];
+                trace(() -> n + " resumes " + relation.name());
+                n.coherence.resume(relation, n.coherence.suspensions(relation));
             }
         }
     }
@@ -1104,7 +1124,7 @@ final class Simulation {
         if (!on(Caller.RYW_AFTER)) {
             s.barrier = Math.max(s.barrier, pg.insertLsn());
         }
-        trace("session of " + s.node + ": " + t + " writes " + key);
+        trace(() -> "session of " + s.node + ": " + t + " writes " + key);
     }
 
     private void ownBegin(Session s) {
@@ -1117,7 +1137,7 @@ final class Simulation {
         List<Key> keys = key == second || random.nextBoolean() ? List.of(key) : List.of(key, second);
         OwnWrite write = s.node.coherence.beginOwnWrite();
         OwnOp op = new OwnOp(s, write, keys, newTx(true));
-        trace(s.node + " own write of " + keys + " begins");
+        trace(() -> s.node + " own write of " + keys + " begins");
         for (Key k : keys) {
             write.key(s.node.relations[k.relation], s.node.hash(k), k.bytes);
         }
@@ -1137,13 +1157,23 @@ final class Simulation {
                     if (pg.free(next, op.tx)) {
                         op.server = pg.identity;
                         pg.write(op.tx, next, random.nextInt(5) == 0);
-                        trace(n + " own " + op.tx + " writes " + next);
+                        trace(() -> n + " own " + op.tx + " writes " + next);
                     }
                 } else if (!on(Caller.OWN_AFTER_COMMIT) && !op.replied) {
                     op.replied = true;
                     reply(n, op);
+                } else {
+                    pg.record(op.tx, now, false);
+                    trace(() -> op.tx + " commit record " + op.tx.lsn + " " + op.tx.commit);
                 }
             }
+            case RECORD -> {
+                if (mayBecomeVisible(op.tx)) {
+                    pg.makeVisible(op.tx, now);
+                    trace(() -> op.tx + " becomes visible");
+                }
+            }
+            case VISIBLE -> giveBack(op.tx);
             case RETURNED -> {
                 if (op.lsn == 0) {
                     op.lsn = on(Caller.OWN_LSN_AFTER_COMMIT) ? pg.insertLsn() : op.tx.lsn;
@@ -1184,7 +1214,7 @@ final class Simulation {
         for (int i = 0; i < values.length; i++) {
             values[i] = Objects.requireNonNull(op.tx.writes.get(op.keys.get(i))).value();
         }
-        trace(n + " own write " + op.tx + " is answered");
+        trace(() -> n + " own write " + op.tx + " is answered");
         op.write.wrote(Objects.requireNonNull(op.server), op.tx.xid);
         op.write.committed(op.lsn, values, random.nextInt(5) != 0);
     }
@@ -1270,7 +1300,7 @@ final class Simulation {
     }
 
     private void fail(Kind kind, String message) {
-        trace("VIOLATION " + kind + " " + message);
+        trace(() -> "VIOLATION " + kind + " " + message);
         throw new Violation(kind, message);
     }
 
