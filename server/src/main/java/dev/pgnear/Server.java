@@ -389,6 +389,18 @@ public final class Server implements AutoCloseable {
         return (host.contains(":") ? "[" + host + "]" : host) + ":" + a.getPort();
     }
 
+    /** The list of standbys is the administrator's; but who stops a node that is in it should know what that means. */
+    public void warnIfWaitedFor() {
+        if (coherence.status().mode() == CoherenceStatus.Mode.FENCED) {
+            String node = configuration.text(ConfigKey.NODE_NAME);
+            LOG.warn(
+                    "PostgreSQL makes every COMMIT wait for {}, which stops now; start it again, or run"
+                            + " `pgnear fence release --node-name {}`",
+                    node,
+                    node);
+        }
+    }
+
     @Override
     public synchronized void close() {
         if (closed) {

@@ -67,6 +67,9 @@ final class DemoCommand implements Callable<Integer> {
         if (rows < 1 || rows > 100_000_000) {
             throw UserError.usage("--rows " + rows + " is out of range; give 1 to 100000000.");
         }
+        if (pgPort < 0 || pgPort > 65_535) {
+            throw UserError.usage("--pg-port " + pgPort + " is out of range; give 0 to 65535.");
+        }
         Configuration given = ConfigOptions.read(s, null, Map.of());
         if (!given.text(ConfigKey.POSTGRES).isEmpty()) {
             throw UserError.usage("The demo brings its own PostgreSQL; use `pgnear serve --postgres URL` for yours.");
@@ -102,6 +105,9 @@ final class DemoCommand implements Callable<Integer> {
     private void load(DemoPostgres pg, PrintWriter err) throws SQLException, IOException {
         try (Connection c = ControlConnection.openLocal(PgTarget.parse(pg.url()), "pgnear demo");
                 Statement st = c.createStatement()) {
+            // a demo that was fenced and killed left its name behind, and every COMMIT would wait for it
+            st.execute("ALTER SYSTEM RESET synchronous_standby_names");
+            st.execute("SELECT pg_catalog.pg_reload_conf()");
             boolean there;
             try (ResultSet r = st.executeQuery("SELECT pg_catalog.to_regclass('public.items') IS NOT NULL")) {
                 there = r.next() && r.getBoolean(1);
@@ -178,13 +184,16 @@ final class DemoCommand implements Callable<Integer> {
                 if (fencedName != null) {
                     DemoSetup.leave(pg.url(), fencedName);
                 }
-            } catch (SQLException e) {
-                // the whole server goes away with the demo
+            } catch (SQLException | RuntimeException e) {
+                // the whole server goes away with the demo, and the next one on its folder begins without a fence
             }
-            if (server != null) {
-                server.close();
+            try {
+                if (server != null) {
+                    server.close();
+                }
+            } finally {
+                pg.close();
             }
-            pg.close();
         }
     }
 }

@@ -50,12 +50,11 @@ final class DemoPostgres implements AutoCloseable {
      * @param port 0 takes a free one
      */
     static DemoPostgres start(@Nullable Path dataDir, int port, Consumer<String> progress) throws IOException {
-        Path folder = dataDir == null
-                ? Files.createTempDirectory("pgnear-demo-")
-                : Files.createDirectories(dataDir.toAbsolutePath());
+        Path folder = folder(dataDir);
         FileChannel channel =
                 FileChannel.open(folder.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         FileLock lock = lock(channel, folder);
+        boolean started = false;
         try {
             Path data = folder.resolve("data");
             stopLeftover(data, progress);
@@ -67,6 +66,8 @@ final class DemoPostgres implements AutoCloseable {
                     .setPort(actual)
                     .setDataDirectory(data)
                     .setCleanDataDirectory(false)
+                    // the demo stops it itself, after its doors and its fence
+                    .setRegisterShutdownHook(false)
                     .setPGStartupWait(Duration.ofSeconds(60))
                     .setLocaleConfig("encoding", "UTF8")
                     .setLocaleConfig("locale", "C.UTF-8")
@@ -82,16 +83,32 @@ final class DemoPostgres implements AutoCloseable {
                     .setServerConfig("max_prepared_transactions", "20")
                     .setServerConfig("shared_buffers", "128MB")
                     .start();
+            started = true;
             return new DemoPostgres(folder, dataDir != null, channel, lock, server, actual);
         } catch (IOException e) {
-            channel.close();
             throw new UserError(
                     "The demo's PostgreSQL did not start in " + folder + " (" + e.getMessage()
                             + "); remove the folder, or name another with --data-dir.",
                     e);
-        } catch (RuntimeException e) {
-            channel.close();
-            throw e;
+        } finally {
+            if (!started) {
+                channel.close();
+                if (dataDir == null) {
+                    delete(folder);
+                }
+            }
+        }
+    }
+
+    private static Path folder(@Nullable Path dataDir) throws IOException {
+        if (dataDir == null) {
+            return Files.createTempDirectory("pgnear-demo-");
+        }
+        try {
+            return Files.createDirectories(dataDir.toAbsolutePath());
+        } catch (IOException e) {
+            throw new UserError(
+                    "The folder " + dataDir + " of --data-dir cannot be made (" + e + "); name another one.", e);
         }
     }
 
@@ -129,8 +146,8 @@ final class DemoPostgres implements AutoCloseable {
         List<String> lines = Files.readAllLines(pidFile);
         long pid = lines.isEmpty() ? -1 : Long.parseLong(lines.getFirst().trim());
         ProcessHandle left = ProcessHandle.of(pid).orElse(null);
-        boolean postgres = left != null && left.info().command().orElse("").endsWith("postgres");
-        if (left != null && postgres) {
+        // the process must be the one that works in this very folder: numbers are given again
+        if (left != null && worksIn(pid, data)) {
             progress.accept("stopping the PostgreSQL (process " + pid + ") that an earlier demo left running");
             new ProcessBuilder("kill", "-INT", Long.toString(pid)).start();
             try {
@@ -143,6 +160,14 @@ final class DemoPostgres implements AutoCloseable {
             }
         } else {
             Files.delete(pidFile);
+        }
+    }
+
+    private static boolean worksIn(long pid, Path data) {
+        try {
+            return Files.isSameFile(Path.of("/proc", Long.toString(pid), "cwd"), data);
+        } catch (IOException e) {
+            return false;
         }
     }
 

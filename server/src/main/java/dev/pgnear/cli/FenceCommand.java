@@ -98,8 +98,14 @@ final class FenceCommand implements Callable<Integer> {
     }
 
     private void join(Fence fence, String node, PrintWriter out) {
-        boolean connected = fence.walsenders().stream().anyMatch(w -> w.name().equalsIgnoreCase(node));
-        if (!connected && !force) {
+        long connected = fence.walsenders().stream()
+                .filter(w -> w.name().equalsIgnoreCase(node))
+                .count();
+        if (connected > 1 && !force) {
+            throw new UserError("The name " + node + " is on " + connected
+                    + " connections, so one could stand in for the other; give each node a --node-name of its own.");
+        }
+        if (connected == 0 && !force) {
             throw new UserError(
                     "Node " + node
                             + " is not connected, so every COMMIT of the server would wait for it; start it first, or give --force.");

@@ -42,7 +42,10 @@ final class ServeCommand implements Callable<Integer> {
         }
         PrintWriter out = s.commandLine().getOut();
         Server server = Server.start(c);
-        StopHook.onStop(server::close);
+        StopHook.onStop(() -> {
+            server.warnIfWaitedFor();
+            server.close();
+        });
         out.println(server.readyLine());
         out.flush();
         StopHook.await();

@@ -17,9 +17,12 @@ final class StopHook {
         Runtime.getRuntime()
                 .addShutdownHook(new Thread(
                         () -> {
-                            close.run();
-                            if (serving) {
-                                Runtime.getRuntime().halt(0);
+                            try {
+                                close.run();
+                            } finally {
+                                if (serving) {
+                                    Runtime.getRuntime().halt(0);
+                                }
                             }
                         },
                         "stop"));

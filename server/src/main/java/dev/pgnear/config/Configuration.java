@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
@@ -57,6 +58,15 @@ public final class Configuration {
         if (file != null) {
             readFile(file, values);
         }
+        for (String name : environment.keySet()) {
+            boolean known = name.equals("PGNEAR_JVM_FLAGS")
+                    || Arrays.stream(ConfigKey.values())
+                            .anyMatch(k -> k.environment().equals(name));
+            if (name.startsWith("PGNEAR_") && !known) {
+                throw UserError.usage("The environment variable " + name
+                        + " names no configuration key; `pgnear config --print` lists them.");
+            }
+        }
         for (ConfigKey k : ConfigKey.values()) {
             String e = environment.get(k.environment());
             if (e != null) {
@@ -75,23 +85,22 @@ public final class Configuration {
         try {
             root = new TomlMapper().readTree(Files.readString(file));
         } catch (NoSuchFileException e) {
-            throw new UserError("There is no configuration file " + file + "; check --config.", e);
+            throw UserError.usage("There is no configuration file " + file + "; check --config.");
         } catch (IOException e) {
             throw new UserError(
                     "The configuration file " + file + " cannot be read (" + e.getMessage() + "); check its rights.",
                     e);
         } catch (JacksonException e) {
-            throw new UserError(
+            throw UserError.usage(
                     "The configuration file " + file + " is not valid TOML: " + e.getOriginalMessage() + " (line "
-                            + (e.getLocation() == null ? "?" : e.getLocation().getLineNr()) + "); correct it.",
-                    e);
+                            + (e.getLocation() == null ? "?" : e.getLocation().getLineNr()) + "); correct it.");
         }
         for (Map.Entry<String, JsonNode> e : root.properties()) {
             ConfigKey k = ConfigKey.byName(e.getKey())
-                    .orElseThrow(() -> new UserError("The configuration file " + file + " has the unknown key \""
+                    .orElseThrow(() -> UserError.usage("The configuration file " + file + " has the unknown key \""
                             + e.getKey() + "\"; `pgnear config --print` lists the keys."));
             if (!e.getValue().isValueNode()) {
-                throw new UserError("The key \"" + e.getKey() + "\" in " + file + " must have a single value; write "
+                throw UserError.usage("The key \"" + e.getKey() + "\" in " + file + " must have a single value; write "
                         + k.key() + " = \"" + k.defaultText() + "\", for example.");
             }
             values.put(k, new Value(e.getValue().asString(), "file " + file));

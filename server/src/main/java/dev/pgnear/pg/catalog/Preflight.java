@@ -220,11 +220,13 @@ public final class Preflight {
                     "SELECT local_cache.reconcile_table('" + table.replace("'", "''") + "');");
         }
         if (!r.getBoolean(5)) {
-            problem("the role may not read " + table, "GRANT SELECT ON " + table + " TO " + roleName() + ";");
+            note(
+                    table + " is attached but not served: the role may not read it",
+                    "GRANT SELECT ON " + table + " TO " + roleName() + ";");
         }
         if (!r.getBoolean(6)) {
-            problem(
-                    "the role may not use schema " + r.getString(7),
+            note(
+                    table + " is attached but not served: the role may not use schema " + r.getString(7),
                     "GRANT USAGE ON SCHEMA " + r.getString(7) + " TO " + roleName() + ";");
         }
     }
