@@ -57,6 +57,8 @@ public final class TestPostgres implements AutoCloseable {
         all.put("max_replication_slots", "20");
         all.put("max_connections", "200");
         all.put("max_prepared_transactions", "20");
+        // the binaries' starter switches it off, and then no commit would wait
+        all.put("synchronous_commit", "on");
         all.put("fsync", "off");
         all.put("shared_buffers", "64MB");
         for (int i = 0; i < settings.length; i += 2) {

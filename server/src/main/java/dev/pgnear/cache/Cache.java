@@ -58,7 +58,8 @@ public interface Cache {
     void unlock(long hash);
 
     /**
-     * Inserts or replaces, under the partition's lock. May evict others of the partition.
+     * Inserts or replaces in one step for readers, under the partition's lock. May evict any other entry. Whenever the outcome is not
+     * {@link Put#STORED} the key has no entry afterwards.
      *
      * @param value the value, or null for a proven absence
      * @param xmin every xid below it was finished for the snapshot that the value came from
@@ -74,6 +75,15 @@ public interface Cache {
 
     /** The entry's {@code lsn}, or -1 if there is no entry; takes no lock of the caller's. */
     long lsn(int space, long hash, byte[] key, int offset, int length);
+
+    /**
+     * Does a bounded step of the work that nobody waits for: frees entries of dropped spaces and makes room ahead of need. For one background thread;
+     * takes partitions' locks for short sections.
+     *
+     * @param maxSteps about how many entries to look at
+     * @return whether there is more to do now
+     */
+    boolean reclaim(int maxSteps);
 
     /** A moment's figures. */
     CacheStats stats();

@@ -134,4 +134,9 @@ class MapCache implements Cache {
     private void locked(long hash) {
         Check.that(locks[partition(hash)].isHeldByCurrentThread(), "changes are made under the partition's lock");
     }
+
+    @Override
+    public boolean reclaim(int maxSteps) {
+        return false;
+    }
 }

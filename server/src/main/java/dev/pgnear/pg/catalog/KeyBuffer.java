@@ -22,6 +22,11 @@ public final class KeyBuffer {
         return length;
     }
 
+    /** Forgets everything beyond the first {@code newLength} bytes, which must be there. */
+    void truncate(int newLength) {
+        length = newLength;
+    }
+
     /** Appends one byte. */
     public void append(int b) {
         room(1);
@@ -33,6 +38,24 @@ public final class KeyBuffer {
         room(count);
         System.arraycopy(source, offset, bytes, length, count);
         length += count;
+    }
+
+    /** Appends the {@code width} low bytes of a number, most significant first. */
+    void appendNumber(long value, int width) {
+        room(width);
+        for (int shift = (width - 1) * 8; shift >= 0; shift -= 8) {
+            bytes[length++] = (byte) (value >>> shift);
+        }
+    }
+
+    /** Appends a length of a variable value: seven bits a byte, low ones first, the top bit means that more follow. */
+    void appendLength(int value) {
+        int rest = value;
+        while (rest >= 0x80) {
+            append(rest & 0x7F | 0x80);
+            rest >>>= 7;
+        }
+        append(rest);
     }
 
     /** A copy of the contents. */

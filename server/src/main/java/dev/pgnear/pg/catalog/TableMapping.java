@@ -21,4 +21,18 @@ public record TableMapping(
         boolean writable,
         KeyCodec key,
         Relation relation,
-        @Nullable String bypassReason) {}
+        @Nullable String bypassReason) {
+
+    /** {@link #bypassReason} of a table whose rows may not be read by key, because what a role sees depends on the row. */
+    public static final String ROW_SECURITY = "row security is enabled on the table";
+
+    /** Whether reads by key are refused. */
+    public boolean refused() {
+        return ROW_SECURITY.equals(bypassReason);
+    }
+
+    /** As in {@code public.items}, for messages. */
+    public String displayName() {
+        return schema + "." + table;
+    }
+}

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class TestPostgresIT {
+class CrashAndRestartIT {
     @ParameterizedTest
     @ValueSource(ints = {15, 18})
     void startsCrashesAndStartsAgainWithItsData(int major) throws Exception {

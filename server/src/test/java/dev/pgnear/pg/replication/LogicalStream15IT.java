@@ -1,0 +1,7 @@
+package dev.pgnear.pg.replication;
+
+class LogicalStream15IT extends LogicalStreamScenarios {
+    LogicalStream15IT() {
+        super(15);
+    }
+}
