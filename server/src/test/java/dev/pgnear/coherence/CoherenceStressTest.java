@@ -3,7 +3,9 @@ package dev.pgnear.coherence;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.pgnear.base.KeyHash;
+import dev.pgnear.base.Limits;
 import dev.pgnear.cache.Cache;
+import dev.pgnear.cache.OffHeapCache;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -82,9 +84,8 @@ class CoherenceStressTest {
 
     private record Event(int key, long xid, long lsn) {}
 
-    private final MapCache cache = new MapCache();
-    private final Coherence node = new Coherence(cache, System::nanoTime, false, TimeUnit.SECONDS.toNanos(30), 0);
-    private final Relation relation = node.newRelation("r");
+    private Coherence node = new Coherence(new MapCache(), System::nanoTime, false, 1, 0);
+    private Relation relation = node.newRelation("none");
     private final Database database = new Database();
     /** Commit records in WAL order; the lock makes taking a position and queueing it one step. */
     private final ConcurrentLinkedQueue<Event> wal = new ConcurrentLinkedQueue<>();
@@ -96,6 +97,17 @@ class CoherenceStressTest {
 
     @Test
     void noReaderSeesLessThanWhatHasReturned() throws Exception {
+        run(new MapCache());
+    }
+
+    @Test
+    void noReaderSeesLessWithTheOffHeapCache() throws Exception {
+        run(new OffHeapCache(Limits.MIN_MEMORY_BUDGET_BYTES));
+    }
+
+    private void run(Cache cache) throws Exception {
+        node = new Coherence(cache, System::nanoTime, false, TimeUnit.SECONDS.toNanos(30), 0);
+        relation = node.newRelation("r");
         node.down("begin");
         node.slotReady(SERVER, database.snapshot(), 1000);
         node.catchUpTo(1000);
