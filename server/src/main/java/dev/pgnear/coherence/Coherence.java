@@ -217,6 +217,12 @@ public final class Coherence implements StreamApplier {
         return stream.isReady() && position.reached(insertLsn);
     }
 
+    /** Whether a newer server than the stream's was met: there are no hits until the stream is opened anew, to whatever server answers then. */
+    public boolean superseded() {
+        StreamState now = stream;
+        return !now.isDown() && now.server() != null && isOlder(now.server(), newest);
+    }
+
     /** Whether the node may call itself fenced at this moment. */
     public boolean fenced() {
         return wantFenced && stream.isReady() && freshness.claims(clock.nanos());
@@ -826,8 +832,8 @@ public final class Coherence implements StreamApplier {
             position.set(startLsn);
             stream = new StreamState(stream.generation(), State.CATCHING_UP, server, clock.nanos(), Long.MAX_VALUE, "");
             synchronized (freshness) {
-                newest = isOlder(server, newest) ? newest : server;
-                freshness.server(server, newest);
+                newest = server; // whoever is streamed now counts, even if it was replaced once
+                freshness.server(server, server);
             }
         }
     }

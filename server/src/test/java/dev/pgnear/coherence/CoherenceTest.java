@@ -504,6 +504,7 @@ class CoherenceTest {
         fill(key, snapshot(10, 10), "v1");
         node.arrived(begin(new Reader(), other), PROMOTED, snapshot(20, 20), 1000, "v2".getBytes(UTF_8));
         assertThat(read(key)).as("may be older than the row just given out").isEqualTo("miss");
+        assertThat(node.superseded()).isTrue();
         sample(snapshot(20, 20));
         assertThat(read(key)).isEqualTo("miss");
         Reader reader = new Reader();
@@ -515,6 +516,15 @@ class CoherenceTest {
         node.sample(new Sample(now, PROMOTED, snapshot(20, 20), 1000, true, ""));
         node.arrived(begin(new Reader()), PROMOTED, snapshot(20, 20), 1000, "v2".getBytes(UTF_8));
         assertThat(read(key)).isEqualTo("v2");
+    }
+
+    @Test
+    void aStreamOpenedAnewCountsEvenIfItsServerWasReplacedOnce() {
+        node.arrived(begin(new Reader(), other), PROMOTED, snapshot(20, 20), 1000, "v2".getBytes(UTF_8));
+        start(node);
+        assertThat(node.superseded()).isFalse();
+        fill(key, snapshot(20, 20), "v1");
+        assertThat(read(key)).isEqualTo("v1");
     }
 
     @Test

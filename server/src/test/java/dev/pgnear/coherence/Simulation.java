@@ -289,7 +289,8 @@ final class Simulation {
         Profile drawn = Profile.values()[random.nextInt(Profile.values().length)];
         this.profile = dwellOn == null ? drawn : dwellOn;
         boolean ownLag = profile == Profile.OWN_ORDER || profile == Profile.OWN_RACES;
-        this.fenced = profile == Profile.RELEASE || !ownLag && random.nextBoolean();
+        boolean lag = ownLag || profile == Profile.OVERLAPS;
+        this.fenced = profile == Profile.RELEASE || !lag && random.nextBoolean();
         this.slotWaits = random.nextBoolean();
         this.attach = random.nextInt(8) == 0;
         boolean few = profile == Profile.OWN_WRITES || ownLag || profile == Profile.OVERLAPS || random.nextBoolean();
@@ -440,14 +441,17 @@ final class Simulation {
                 add(Action.CRASH, random.nextInt(2));
             }
             case OVERLAPS -> {
-                less(Action.APPLY, 6);
-                less(Action.FILL_ARRIVE, 3);
-                add(Action.TIME, 12);
+                less(Action.APPLY, 3);
+                less(Action.FILL_ARRIVE, 4);
+                add(Action.TIME, random.nextInt(10));
                 add(Action.READ, 30);
+                add(Action.VISIBLE, 10);
                 add(Action.SAMPLE, 20);
-                add(Action.SUSPEND, 2);
+                add(Action.RECONNECT, 4);
+                add(Action.STREAM_LOST, random.nextInt(3));
+                add(Action.SUSPEND, random.nextInt(2));
                 add(Action.RESUME, 10);
-                add(Action.INVALIDATE, 2);
+                add(Action.INVALIDATE, random.nextInt(3));
             }
             case RELATIONS -> {
                 add(Action.EVICT, 2);
@@ -494,7 +498,7 @@ final class Simulation {
     // ---- the run
 
     void run() {
-        boolean cold = random.nextInt(3) == 0;
+        boolean cold = random.nextInt(profile == Profile.OVERLAPS ? 2 : 3) == 0;
         if (!cold) {
             nodes.forEach(this::warmUp);
         }

@@ -134,7 +134,7 @@ class SimulatorTest {
                 new Mutant(
                         EnumSet.of(Rule.SKIP_STILL_FENCES, Rule.OVERLAP_ORDER),
                         NO_CALLER,
-                        Profile.OVERLAPS,
+                        Profile.SLOW,
                         EnumSet.of(Kind.PERMANENT, Kind.STALE)),
                 without(Rule.ABSENT_KEYS_FENCED, null),
                 without(Rule.AHEAD, Profile.SEVERAL_ROWS),
