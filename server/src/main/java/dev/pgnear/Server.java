@@ -17,6 +17,7 @@ import dev.pgnear.pg.backend.BackendPool;
 import dev.pgnear.pg.backend.BackendSettings;
 import dev.pgnear.pg.backend.BackendStats;
 import dev.pgnear.pg.catalog.ControlConnection;
+import dev.pgnear.pg.catalog.FillSessions;
 import dev.pgnear.pg.catalog.LiveMappings;
 import dev.pgnear.pg.catalog.Preflight;
 import dev.pgnear.pg.catalog.Sampler;
@@ -37,6 +38,7 @@ import dev.pgnear.rows.RowStats;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Future;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -75,6 +77,7 @@ public final class Server implements AutoCloseable {
     private static final Duration RELOAD_GRACE = Duration.ofSeconds(1);
     private static final Duration LOAD_LIMIT = Duration.ofSeconds(10);
     private static final long STOP_MILLIS = 3000;
+    private static final long SETTINGS_MILLIS = 500;
 
     private final Configuration configuration;
     private final PgTarget target;
@@ -199,6 +202,7 @@ public final class Server implements AutoCloseable {
         AccessTokens tokens = tokens(bind);
         Transport transport = transport();
         String node = configuration.text(ConfigKey.NODE_NAME);
+        mappings.fillSessions(new Pools());
         mappings.start();
         started.push(mappings);
         stream.start();
@@ -322,6 +326,32 @@ public final class Server implements AutoCloseable {
         pools.put(loop, pool);
         RowLoader loader = new RowLoader(loop, coherence, pool, mappings, rowStats, clock);
         return new ParsedRows(new KeyParser(target.database(), mappings), loader);
+    }
+
+    /** The connections of all loops. A pool is in the map before its first connection is opened. */
+    private final class Pools implements FillSessions {
+        @Override
+        public @Nullable String settings() {
+            for (BackendPool pool : pools.values()) {
+                long limit = TimeUnit.MILLISECONDS.toNanos(SETTINGS_MILLIS);
+                Future<@Nullable String> answer = closed ? null : pool.textSettings(clock.nanos() + limit);
+                if (answer != null && answer.awaitUninterruptibly(2 * SETTINGS_MILLIS) && answer.getNow() != null) {
+                    return answer.getNow();
+                }
+            }
+            return null;
+        }
+
+        @Override
+        public void renew() {
+            List<Future<?>> all = new ArrayList<>();
+            pools.values().forEach(p -> all.add(p.renew()));
+            for (Future<?> one : all) {
+                if (!one.awaitUninterruptibly(STOP_MILLIS) || !one.isSuccess()) {
+                    throw new IllegalStateException("the connections for rows could not be renewed in time");
+                }
+            }
+        }
     }
 
     private AdminServer openAdmin(InetSocketAddress address) {

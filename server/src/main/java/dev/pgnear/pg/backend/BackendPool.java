@@ -38,12 +38,23 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Reconnecting.</b> With no connection left the pool tries again by itself, at first at once, then with pauses that double and
  * scatter. Executions wait for the first attempt; once it has failed they fail at once, until an attempt succeeds.
+ *
+ * <p><b>Renewing.</b> A session keeps the settings of role and database it began with. {@link #renew} retires all connections: no execution
+ * is sent there any more, and each ends when it has answered what it was sent before.
  */
 public final class BackendPool {
     private static final Logger LOG = LoggerFactory.getLogger(BackendPool.class);
     private static final int WATCH_MILLIS = 5;
     private static final String LOCK_NOT_AVAILABLE = "55P03";
     private static final String QUERY_CANCELED = "57014";
+    /** Every setting that decides how a value of a row becomes text. */
+    private static final Statement TEXT_SETTINGS = new Statement("select pg_catalog.concat_ws('|'"
+            + ", pg_catalog.current_setting('TimeZone'), pg_catalog.current_setting('DateStyle')"
+            + ", pg_catalog.current_setting('IntervalStyle'), pg_catalog.current_setting('bytea_output')"
+            + ", pg_catalog.current_setting('extra_float_digits'), pg_catalog.current_setting('xmlbinary')"
+            + ", pg_catalog.current_setting('xmloption'), pg_catalog.current_setting('lc_monetary')"
+            + ", pg_catalog.current_setting('quote_all_identifiers'), pg_catalog.current_setting('search_path'))");
+
     private static final long SHORT_LIFE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final EventLoop loop;
@@ -53,6 +64,9 @@ public final class BackendPool {
     private final Connector connector;
     private final Backoff backoff;
     private final List<BackendConnection> connections = new ArrayList<>();
+    /** Not used for executions any more; each goes when it has answered all it was sent. */
+    private final List<BackendConnection> retired = new ArrayList<>();
+
     private final QueryQueue waiting = new QueryQueue();
     private final Map<Statement, Lane> lanes = new HashMap<>();
 
@@ -62,6 +76,7 @@ public final class BackendPool {
     private boolean watching;
     private boolean trimming;
     private boolean closed;
+    private int renewals;
 
     /**
      * Connects when it is first used, or by {@link #start}.
@@ -117,6 +132,72 @@ public final class BackendPool {
         return connections.size();
     }
 
+    /**
+     * Replaces all connections; from any thread. Complete when nothing is sent any more on a connection that was opened, or was being
+     * opened, at the call; what was sent there is still answered.
+     */
+    public Future<?> renew() {
+        return loop.submit(this::retireAll);
+    }
+
+    private void retireAll() {
+        renewals++;
+        List<BackendConnection> old = List.copyOf(connections);
+        connections.clear();
+        retired.addAll(old);
+        old.forEach(this::endIfRetired);
+        if (!old.isEmpty()) {
+            openFirst();
+        }
+    }
+
+    private void endIfRetired(BackendConnection c) {
+        if (!retired.isEmpty() && c.depth() == 0 && retired.remove(c)) {
+            c.terminate("it was renewed");
+        }
+    }
+
+    /**
+     * Asks a connection for the settings that decide how a value becomes text. From any thread; null if none is open or being opened, or
+     * there is no answer until the deadline. It does not count as a query.
+     */
+    public Future<@Nullable String> textSettings(long deadlineNanos) {
+        Promise<@Nullable String> answer = loop.newPromise();
+        loop.execute(() -> {
+            if (closed || connections.isEmpty() && !connecting) {
+                answer.setSuccess(null);
+            } else {
+                Settings handler = new Settings(answer);
+                submit(new Query(TEXT_SETTINGS, new byte[0][], deadlineNanos, handler, new BackendStats()));
+            }
+        });
+        return answer;
+    }
+
+    private static final class Settings implements ResultHandler {
+        private final Promise<@Nullable String> answer;
+        private @Nullable String text;
+
+        Settings(Promise<@Nullable String> answer) {
+            this.answer = answer;
+        }
+
+        @Override
+        public void row(DataRow row) {
+            text = row.getString(0);
+        }
+
+        @Override
+        public void complete(ServerIdentity server) {
+            answer.trySuccess(text);
+        }
+
+        @Override
+        public void failed(Throwable cause) {
+            answer.trySuccess(null);
+        }
+    }
+
     /** Ends all connections; what is under way fails. From any thread; complete when the last connection is closed. */
     public Future<?> close() {
         Promise<Void> done = loop.newPromise();
@@ -127,11 +208,20 @@ public final class BackendPool {
     private void close(Promise<Void> done) {
         closed = true;
         PromiseCombiner all = new PromiseCombiner(loop);
-        for (BackendConnection c : List.copyOf(connections)) {
+        for (BackendConnection c : allConnections()) {
             all.add(c.terminate("pgnear is shutting down"));
         }
         failAllQueued(new BackendUnavailable("pgnear is shutting down.", false, null));
         all.finish(done);
+    }
+
+    private List<BackendConnection> allConnections() {
+        if (retired.isEmpty()) {
+            return List.copyOf(connections);
+        }
+        List<BackendConnection> all = new ArrayList<>(connections);
+        all.addAll(retired);
+        return all;
     }
 
     // ---- placement
@@ -273,7 +363,7 @@ public final class BackendPool {
         watching = false;
         long now = clock.nanos();
         expireQueued(now);
-        for (BackendConnection c : List.copyOf(connections)) {
+        for (BackendConnection c : allConnections()) {
             c.expire(now);
             lookAt(c, now);
         }
@@ -347,7 +437,7 @@ public final class BackendPool {
         if (!waiting.isEmpty() || !lanes.isEmpty()) {
             return true;
         }
-        for (BackendConnection c : connections) {
+        for (BackendConnection c : allConnections()) {
             if (c.depth() > 0) {
                 return true;
             }
@@ -388,10 +478,15 @@ public final class BackendPool {
         }
     }
 
-    private void opened(BackendConnection c, ServerIdentity server) {
+    private void opened(BackendConnection c, ServerIdentity server, int renewalsBefore) {
         connecting = false;
         if (closed) {
             c.terminate("pgnear is shutting down");
+            return;
+        }
+        if (renewals != renewalsBefore) {
+            c.terminate("it was renewed");
+            openAnother();
             return;
         }
         stats.connects.increment();
@@ -434,6 +529,7 @@ public final class BackendPool {
 
     private void connectionLost(BackendConnection c, ArrayDeque<Exchange> left, String why, @Nullable Throwable cause) {
         boolean unexpected = connections.remove(c) && !closed;
+        retired.remove(c);
         if (unexpected) {
             stats.lostConnections.increment();
             LOG.warn(
@@ -487,6 +583,7 @@ public final class BackendPool {
 
     /** One new connection, from its first byte until it is known which server it reached; then one of the pool's. */
     private final class Opening implements Connector.Outcome, BackendConnection.Owner, IdentityQuery.Outcome {
+        private final int renewalsBefore = renewals;
         private @Nullable BackendConnection connection;
         private boolean inPool;
 
@@ -514,7 +611,7 @@ public final class BackendPool {
             BackendConnection c = Objects.requireNonNull(connection);
             c.identify(identity);
             inPool = true;
-            opened(c, identity);
+            opened(c, identity, renewalsBefore);
         }
 
         @Override
@@ -537,12 +634,21 @@ public final class BackendPool {
             if (again != null) {
                 stats.resent.increment();
                 again.probe = exchange.lane;
-                c.send(again);
+                sendAgain(c, again);
             } else if (exchange.lane != null) {
                 answeredInLane(exchange.lane, exchange.failure);
             }
             if (!waiting.isEmpty()) {
                 drainWaiting();
+            }
+            endIfRetired(c);
+        }
+
+        private void sendAgain(BackendConnection c, Query again) {
+            if (retired.contains(c)) {
+                place(again);
+            } else {
+                c.send(again);
             }
         }
 

@@ -44,6 +44,11 @@ import org.slf4j.LoggerFactory;
  *   <li>{@link Coherence#resume}, with the count of suspensions from before the catalog was read: it refuses if anything came between.
  * </ol>
  *
+ * <p><b>Settings.</b> Sessions keep the settings of role and database they began with, and those decide how a row's text looks. When they
+ * change, or the server's do, all tables are suspended, the {@link FillSessions} renewed, and all tables suspended once more: a fill from
+ * before the first suspension, or from between the two, which may be in an old session, has lost its space and is not stored; a later one is
+ * in a new session. Only then are the tables verified.
+ *
  * <p><b>Concurrency.</b> {@link #set} is volatile and immutable, readers take it as it is. Everything else is guarded by {@link #lock}, which
  * is held for short steps in memory only, never during I/O, so the stream's thread may take it. Lock order: this lock, then those of Coherence.
  */
@@ -53,6 +58,9 @@ public final class LiveMappings implements StreamTables, Supplier<MappingSet>, A
     /** Stands for every table among the dirty ones; also what messages mean by it. */
     private static final int ALL = 0;
 
+    /** Instead of a session's settings while a renewal has begun and is not known to have succeeded. */
+    private static final String RENEWING = "";
+
     private static final long BUSY_MILLIS = 10;
     private static final long IDLE_MILLIS = 1000;
     private static final long RECONNECT_MILLIS = 500;
@@ -61,6 +69,7 @@ public final class LiveMappings implements StreamTables, Supplier<MappingSet>, A
     private final ConnectionSource source;
     private final InvalidationScopes scopes;
 
+    private volatile FillSessions sessions = FillSessions.NONE;
     private volatile MappingSet set = MappingSet.EMPTY;
 
     private final Object lock = new Object();
@@ -82,6 +91,8 @@ public final class LiveMappings implements StreamTables, Supplier<MappingSet>, A
 
     // Only the verifying thread uses these.
     private Map<Integer, String> fingerprints = Map.of();
+
+    private @Nullable String fillSettings;
     private volatile boolean eventTriggers;
     private long polledMillis;
     private int rounds;
@@ -131,6 +142,11 @@ public final class LiveMappings implements StreamTables, Supplier<MappingSet>, A
         this.scopes = scopes;
         this.verifier = Thread.ofVirtual().name("pgnear-mappings").unstarted(this::run);
         dirty.put(ALL, 0L);
+    }
+
+    /** Names the sessions that have to be renewed when settings change; before {@link #start}. */
+    public void fillSessions(FillSessions fillSessions) {
+        sessions = fillSessions;
     }
 
     /** Begins to read and verify, in the background. */
@@ -367,11 +383,16 @@ public final class LiveMappings implements StreamTables, Supplier<MappingSet>, A
         polledMillis = now;
         boolean announced = reader.eventTriggers();
         Map<Integer, String> next = reader.fingerprints(announced);
+        Set<Integer> oids = new HashSet<>();
         if (!first) {
-            Set<Integer> oids = new HashSet<>(next.keySet());
+            oids.addAll(next.keySet());
             oids.addAll(fingerprints.keySet());
             oids.removeIf(oid -> Objects.equals(next.get(oid), fingerprints.get(oid)));
-            differ(oids);
+        }
+        boolean settings = oids.remove(MappingReader.SETTINGS);
+        differ(oids);
+        if (fillSettingsDiffer() || settings) {
+            renewSessions();
         }
         if (!announced && (eventTriggers || first)) {
             LOG.warn(
@@ -380,6 +401,30 @@ public final class LiveMappings implements StreamTables, Supplier<MappingSet>, A
         }
         eventTriggers = announced;
         fingerprints = next;
+    }
+
+    /** Until a session has told them once there is nothing to compare with. */
+    private boolean fillSettingsDiffer() {
+        String before = fillSettings;
+        String now = sessions.settings();
+        if (now != null && !RENEWING.equals(before)) {
+            fillSettings = now;
+        }
+        return RENEWING.equals(before) || before != null && now != null && !before.equals(now);
+    }
+
+    /** If it fails the tables stay suspended and dirty, and the old fingerprint stays: the next poll comes here again. */
+    private void renewSessions() {
+        LOG.info(
+                "settings of the role, the database or the server have changed: all rows are read again, in new sessions");
+        String before = RENEWING.equals(fillSettings) ? null : fillSettings;
+        fillSettings = RENEWING;
+        differ(Set.of(ALL));
+        sessions.renew();
+        // Asked before the second suspension: what changes later is found by the next poll.
+        String now = sessions.settings();
+        fillSettings = now == null ? before : now;
+        differ(Set.of(ALL));
     }
 
     private void differ(Set<Integer> oids) {

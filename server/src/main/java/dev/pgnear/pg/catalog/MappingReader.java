@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  * first: no object of a user takes part.
  */
 final class MappingReader {
+    /** Stands for the settings among the fingerprints; no table has this oid. */
+    static final int SETTINGS = -1;
+
     private static final String TABLES = """
             SELECT pg_current_snapshot()::text AS snapshot, m.relid::int8 AS oid, n.nspname, c.relname, m.alias, m.writable,
                    CASE WHEN c.relrowsecurity THEN '%s'
@@ -65,16 +68,19 @@ final class MappingReader {
                AND l.mode IN ('RowExclusiveLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
             """;
 
-    /** What may change without a message: settings of role and database, and the event triggers themselves. */
-    private static final String QUIET_CHANGES = """
+    /** Settings of role and database: they are for sessions that begin later. */
+    private static final String SETTINGS_CHANGES = """
             (SELECT string_agg(concat_ws(',', s.setdatabase, s.setrole, s.setconfig::text), ';' ORDER BY s.setdatabase, s.setrole)
                FROM pg_db_role_setting s
               WHERE s.setdatabase IN (0, (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))
-                AND s.setrole IN (0, current_user::regrole::oid)),
-            (SELECT count(*) FROM pg_event_trigger e WHERE e.evtname IN ('pgnear_ddl', 'pgnear_drop') AND e.evtenabled = 'A')
+                AND s.setrole IN (0, current_user::regrole::oid))
             """;
 
-    /** The same of one table: privileges, by membership too. */
+    /** What else may change without a message: the event triggers themselves. */
+    private static final String QUIET_CHANGES =
+            "(SELECT count(*) FROM pg_event_trigger e WHERE e.evtname IN ('pgnear_ddl', 'pgnear_drop') AND e.evtenabled = 'A')";
+
+    /** What may change of one table without a message: privileges, by membership too. */
     private static final String QUIET_CHANGES_OF_TABLE =
             "m.xmin, has_table_privilege(c.oid, 'SELECT'), has_schema_privilege(c.relnamespace, 'USAGE')";
 
@@ -196,9 +202,10 @@ final class MappingReader {
                         + " WHERE e.evtname IN ('pgnear_ddl', 'pgnear_drop') AND e.evtenabled = 'A'"));
     }
 
-    /** By oid, what differs after every change that matters and is not announced in the stream; what concerns all tables under oid 0. */
+    /** By oid, what differs after every change that matters and is not announced in the stream; what concerns all tables under oid 0, {@link #SETTINGS}. */
     Map<Integer, String> fingerprints(boolean eventTriggers) throws SQLException {
         String sql = "SELECT 0::int8, md5(concat_ws('|', " + QUIET_CHANGES + (eventTriggers ? "" : ", " + ALL_CHANGES)
+                + ")) UNION ALL SELECT " + SETTINGS + "::int8, md5(concat_ws('|', " + SETTINGS_CHANGES
                 + ")) UNION ALL SELECT m.relid::int8, md5(concat_ws('|', " + QUIET_CHANGES_OF_TABLE
                 + (eventTriggers ? "" : ", " + ALL_CHANGES_OF_TABLE) + ")) FROM local_cache.mappings m"
                 + " LEFT JOIN pg_class c ON c.oid = m.relid LEFT JOIN pg_namespace n ON n.oid = c.relnamespace";

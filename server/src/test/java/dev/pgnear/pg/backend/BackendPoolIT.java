@@ -105,6 +105,27 @@ class BackendPoolIT {
     }
 
     @Test
+    void renewedConnectionsHaveTheSettingsOfNow() throws Exception {
+        Statement sleep = new Statement("select pg_sleep(0.5)::text || current_setting('bytea_output')");
+        Statement show = new Statement("show bytea_output");
+        try (TestPool p = new TestPool(pg.url())) {
+            assertThat(p.text(show)).isEqualTo("hex");
+            pg.sql("alter role postgres set bytea_output = 'escape'");
+            CompletableFuture<Answer> old = p.ask(sleep);
+            assertThat(p.renew()).isTrue();
+            assertThat(p.text(show)).isEqualTo("escape");
+            assertThat(old.get(10, TimeUnit.SECONDS).rows()).containsExactly("hex");
+            await().untilAsserted(() -> assertThat(
+                            pg.query("select count(*) from pg_stat_activity where application_name = 'pgnear-test'"))
+                    .isEqualTo("1"));
+            assertThat(p.connections()).isEqualTo(1);
+            assertThat(p.stats.lostConnections.sum()).isZero();
+        } finally {
+            pg.sql("alter role postgres reset all");
+        }
+    }
+
+    @Test
     void answersAThousandPipelinedQueriesInOrder() throws Exception {
         try (TestPool p = new TestPool(pg.url())) {
             p.text(ECHO, int4(0));

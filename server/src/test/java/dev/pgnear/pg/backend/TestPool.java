@@ -75,6 +75,10 @@ final class TestPool implements AutoCloseable {
         return loop.submit(pool::connectionCount).get(5, TimeUnit.SECONDS);
     }
 
+    boolean renew() {
+        return pool.renew().awaitUninterruptibly(5, TimeUnit.SECONDS);
+    }
+
     static byte[] int4(int value) {
         return ByteBuffer.allocate(4).putInt(value).array();
     }
