@@ -9,10 +9,8 @@ import dev.pgnear.coherence.CoherenceStatus.Mode;
 import dev.pgnear.coherence.CoherenceStatus.State;
 import java.util.Arrays;
 import java.util.EnumSet;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -39,9 +37,6 @@ import org.jspecify.annotations.Nullable;
  * before it changes, so a reader who saw a good state and is overtaken by a change reads at worst what was right when it began.
  */
 public final class Coherence implements StreamApplier {
-    /** Of an own write that began before the slot: events since then are not all known. */
-    private static final long NO_GENERATION = -1;
-
     private final Cache cache;
     private final NanoClock clock;
     private final boolean wantFenced;
@@ -49,9 +44,7 @@ public final class Coherence implements StreamApplier {
     private final RuleSet rules;
 
     private final Counters counters = new Counters();
-    private final LongAdder fencesHeld = new LongAdder();
     private final LongAdder fillsInFlight = new LongAdder();
-    private final Partition[] partitions = new Partition[Limits.PARTITIONS];
     private final Map<Integer, Relation> relations = new ConcurrentHashMap<>();
     private final AtomicInteger relationIds = new AtomicInteger();
     private final AtomicLong beginSequence = new AtomicLong();
@@ -62,12 +55,9 @@ public final class Coherence implements StreamApplier {
     /** One purge, or one change of generation, at a time; taken before any other lock. */
     private final Object purging = new Object();
 
-    private int purgeFrom;
-
-    /** One hash of each partition, to take its lock with. */
-    private final long[] hashes;
-
-    private volatile @Nullable Cover cover;
+    private final KeyTable table;
+    private final FencePurge purge;
+    private final OwnWrites ownWrites;
 
     /** The newest server that anybody has spoken to; changes under {@link #freshness}' monitor. */
     private volatile @Nullable ServerIdentity newest;
@@ -105,8 +95,9 @@ public final class Coherence implements StreamApplier {
         this.maxStalenessNanos = maxStalenessNanos;
         this.rules = new RuleSet(off);
         this.freshness = new Freshness(clock, position, maxStalenessNanos, graceNanos, rules);
-        this.hashes = hashes(cache);
-        Arrays.setAll(partitions, i -> new Partition(fencesPerPartition, fencesHeld));
+        this.table = new KeyTable(cache, counters, fencesPerPartition);
+        this.purge = new FencePurge(table, relations.values(), everything, rules);
+        this.ownWrites = new OwnWrites(this, cache, table, counters, rules);
     }
 
     // ---- relations (control plane)
@@ -234,7 +225,7 @@ public final class Coherence implements StreamApplier {
 
     /** Joins the fill in flight of this key if the rules let this reader, else begins one: then the returned fill must be sent by the caller. */
     public @Nullable Fill join(Relation relation, long hash, byte[] key, FillWaiter waiter) {
-        Partition partition = partition(hash);
+        Partition partition = table.of(hash);
         KeyId id = new KeyId(relation.id(), hash, key);
         cache.lock(hash);
         try {
@@ -310,7 +301,7 @@ public final class Coherence implements StreamApplier {
         boolean share;
         cache.lock(fill.hash());
         try {
-            Partition partition = partition(fill.hash());
+            Partition partition = table.of(fill.hash());
             KeyId id = id(fill);
             KeyState state = remove(partition, id, fill);
             StreamState now = stream;
@@ -323,7 +314,7 @@ public final class Coherence implements StreamApplier {
             if (deliver && !stored && state.passes(snapshot)) {
                 // who gets this answer must not find an older entry afterwards; one that fails the key's fence is
                 // itself the older one
-                drop(fill.relation().space(), id);
+                table.drop(fill.relation().space(), id);
                 state.installedXid = 0;
             }
             if (deliver) {
@@ -355,7 +346,7 @@ public final class Coherence implements StreamApplier {
     private boolean passesNow(Fill fill, ServerIdentity from, Snapshot snapshot) {
         cache.lock(fill.hash());
         try {
-            Partition partition = partition(fill.hash());
+            Partition partition = table.of(fill.hash());
             KeyState state = partition.state(id(fill));
             return passes(fill, partition, state, stream, from, snapshot);
         } finally {
@@ -398,7 +389,7 @@ public final class Coherence implements StreamApplier {
      * Learns of a newer server than the stream's before any of its rows is given out. From then on there are no hits until the stream comes
      * from it: they could be older than such a row.
      */
-    private void meet(ServerIdentity from) {
+    void meet(ServerIdentity from) {
         if (from.equals(newest)) {
             return;
         }
@@ -411,7 +402,7 @@ public final class Coherence implements StreamApplier {
     }
 
     private boolean covers(Snapshot snapshot) {
-        Cover needed = cover;
+        Cover needed = purge.cover();
         if (needed == null || !rules.on(Rule.SLOT_COVER)) {
             return true;
         }
@@ -440,7 +431,7 @@ public final class Coherence implements StreamApplier {
     public void failed(Fill fill, Throwable cause) {
         cache.lock(fill.hash());
         try {
-            Partition partition = partition(fill.hash());
+            Partition partition = table.of(fill.hash());
             KeyId id = id(fill);
             partition.tidy(id, remove(partition, id, fill));
         } finally {
@@ -464,145 +455,17 @@ public final class Coherence implements StreamApplier {
         return new KeyId(fill.relation().id(), fill.hash(), fill.key());
     }
 
-    private Partition partition(long hash) {
-        return partitions[cache.partition(hash)];
-    }
-
     // ---- own writes
 
     /** A write of this node begins. */
     public OwnWrite beginOwnWrite() {
-        StreamState now = stream;
-        return new OwnWrite(this, now.isDown() ? NO_GENERATION : now.generation());
+        return ownWrites.begin();
     }
 
-    void begin(OwnWrite write, OwnWrite.Target target) {
-        onKey(target.key(), (partition, state) -> state.begin(write));
-    }
-
-    void committed(OwnWrite write, long lsnAfterCommit, byte[] @Nullable [] values, boolean mayInstall) {
-        meetServerOf(write);
-        for (int i = 0; i < write.targets().size(); i++) {
-            OwnWrite.Target target = write.targets().get(i);
-            byte @Nullable [] value = mayInstall ? values[i] : null;
-            onKey(target.key(), (partition, state) -> {
-                state.end(write);
-                boolean install = mayInstall && mayInstall(write, target);
-                fenceOwn(partition, state, write);
-                if (install) {
-                    install(write, target, state, value, lsnAfterCommit);
-                } else {
-                    counters.add(Counter.OWN_INVALIDATIONS);
-                    dropOwn(target, state);
-                }
-            });
-        }
-    }
-
-    /** All OWN rules. Space first: it changes after the generation and after a relation fence. */
-    private boolean mayInstall(OwnWrite write, OwnWrite.Target target) {
-        boolean sameSpace = target.space() == target.relation().space() || !rules.on(Rule.OWN_SINCE_STREAM);
-        StreamState now = stream;
-        boolean sameStream = write.generation == now.generation() && Objects.equals(write.server(), now.server())
-                || !rules.on(Rule.OWN_SINCE_STREAM);
-        boolean alone = !write.fencedByAnother() || !rules.on(Rule.OWN_NOT_FOREIGN);
-        boolean unread = !write.wasAnsweredMeanwhile() || !rules.on(Rule.OWN_NOT_READ);
-        return sameSpace
-                && sameStream
-                && alone
-                && unread
-                && !now.isDown()
-                && target.relation().caching();
-    }
-
-    private void install(
-            OwnWrite write, OwnWrite.Target target, KeyState state, byte @Nullable [] value, long lsnAfterCommit) {
-        KeyId key = target.key();
-        int space = rules.on(Rule.OWN_SINCE_STREAM)
-                ? target.space()
-                : target.relation().space();
-        Cache.Put put = cache.put(space, key.hash(), key.bytes(), value, 0, lsnAfterCommit);
-        if (put != Cache.Put.STORED) {
-            dropOwn(target, state);
-            return;
-        }
-        counters.add(Counter.OWN_INSTALLS);
-        state.installedXid = write.wasApplied() ? 0 : write.xid();
-    }
-
-    private void meetServerOf(OwnWrite write) {
-        ServerIdentity from = write.server();
-        if (from != null) {
-            meet(from);
-        }
-    }
-
-    /** An xid of a server that is gone would never be seen finished; what it wrote is in the new slot's snapshot, or lost. */
-    private void fenceOwn(Partition partition, KeyState state, OwnWrite write) {
-        if (rules.on(Rule.OWN_AMONG_OWN)) {
-            state.foreign(write.xid());
-        }
-        ServerIdentity from = write.server();
-        if (rules.on(Rule.OWN_FENCES) && from != null && from.equals(newest)) {
-            partition.belongTo(from);
-            lay(partition, state, write.xid(), true);
-        }
-    }
-
-    private void dropOwn(OwnWrite.Target target, KeyState state) {
-        if (rules.on(Rule.OWN_FENCES)) {
-            state.installedXid = 0;
-            drop(target.relation().space(), target.key());
-        }
-    }
-
-    void unknown(OwnWrite write) {
-        meetServerOf(write);
-        for (OwnWrite.Target target : write.targets()) {
-            onKey(target.key(), (partition, state) -> {
-                state.end(write);
-                fenceOwn(partition, state, write);
-                counters.add(Counter.OWN_INVALIDATIONS);
-                dropOwn(target, state);
-            });
-        }
-    }
-
-    void rolledBack(OwnWrite write) {
-        for (OwnWrite.Target target : write.targets()) {
-            onKey(target.key(), (partition, state) -> state.end(write));
-        }
-    }
-
-    private interface KeyAction {
-        void run(Partition partition, KeyState state);
-    }
-
-    private void onKey(KeyId key, KeyAction action) {
-        cache.lock(key.hash());
-        try {
-            Partition partition = partition(key.hash());
-            KeyState state = partition.state(key);
-            action.run(partition, state);
-            partition.tidy(key, state);
-        } finally {
-            cache.unlock(key.hash());
-        }
-    }
-
-    private void lay(Partition partition, KeyState state, long xid, boolean own) {
-        counters.add(Counter.KEY_FENCES);
-        if (partition.fence(state, xid, own)) {
-            counters.add(Counter.FENCE_LIMIT_FALLBACKS);
-        }
-    }
-
-    private boolean drop(int space, KeyId key) {
-        boolean had = cache.remove(space, key.hash(), key.bytes());
-        if (had) {
-            counters.add(Counter.INVALIDATIONS);
-        }
-        return had;
+    /** The newest server that anybody has spoken to. */
+    @Nullable
+    ServerIdentity newest() {
+        return newest;
     }
 
     // ---- administration
@@ -611,7 +474,7 @@ public final class Coherence implements StreamApplier {
     public boolean invalidate(Relation relation, long hash, byte[] key) {
         cache.lock(hash);
         try {
-            return drop(relation.space(), new KeyId(relation.id(), hash, key));
+            return table.drop(relation.space(), new KeyId(relation.id(), hash, key));
         } finally {
             cache.unlock(hash);
         }
@@ -647,103 +510,14 @@ public final class Coherence implements StreamApplier {
                 counters.add(Counter.SAMPLES_REFUSED);
             }
             if (sample.server().equals(now.server())) {
-                purge(sample.snapshot(), sequence, now.generation());
+                purge.purge(sample.snapshot(), sequence, now.generation());
             }
         }
     }
 
-    /** Rule 4. A bounded number of keys, going round the partitions; then the relations' fences, the one of everything, and the cover. */
-    private void purge(Snapshot snapshot, long sequence, long generation) {
-        boolean drain = rules.on(Rule.DRAIN);
-        int looked = 0;
-        for (int i = 0; i < partitions.length && looked < Limits.PURGE_KEYS_PER_SAMPLE; i++) {
-            int index = purgeFrom;
-            purgeFrom = (purgeFrom + 1) % partitions.length;
-            looked += purge(index, snapshot, sequence, generation, drain);
-        }
-        showWhole(snapshot, sequence);
-        if (wholeWaits()) {
-            drainWhole(generation, drain);
-        }
-    }
-
-    private int purge(int index, Snapshot snapshot, long sequence, long generation, boolean drain) {
-        long hash = hashes[index];
-        cache.lock(hash);
-        try {
-            int size = partitions[index].size();
-            partitions[index].purge(snapshot, sequence, generation, drain, rules.on(Rule.SEEN_FINISHED));
-            return size;
-        } finally {
-            cache.unlock(hash);
-        }
-    }
-
-    private void showWhole(Snapshot snapshot, long sequence) {
-        relations.values().forEach(r -> r.fence.shown(snapshot, sequence));
-        everything.shown(snapshot, sequence);
-        Cover c = cover;
-        if (c != null && c.shownAt() < 0 && snapshot.covers(c.snapshot())) {
-            cover = new Cover(c.snapshot(), sequence);
-        }
-    }
-
-    private boolean wholeWaits() {
-        Cover c = cover;
-        return everything.waitsForFills()
-                || c != null && c.shownAt() >= 0
-                || relations.values().stream().anyMatch(r -> r.fence.waitsForFills());
-    }
-
-    private void drainWhole(long generation, boolean drain) {
-        Map<Integer, Long> oldest = new HashMap<>();
-        for (int i = 0; i < partitions.length && drain; i++) {
-            collectOldest(i, generation, oldest);
-        }
-        long oldestOfAll =
-                oldest.values().stream().mapToLong(Long::longValue).min().orElse(Long.MAX_VALUE);
-        relations.values().forEach(r -> r.fence.drained(oldest.getOrDefault(r.id(), Long.MAX_VALUE)));
-        everything.drained(oldestOfAll);
-        Cover c = cover;
-        if (c != null && c.shownAt() >= 0 && oldestOfAll > c.shownAt()) {
-            cover = null;
-        }
-    }
-
-    private void collectOldest(int index, long generation, Map<Integer, Long> oldest) {
-        long hash = hashes[index];
-        cache.lock(hash);
-        try {
-            partitions[index].collectOldest(generation, oldest);
-        } finally {
-            cache.unlock(hash);
-        }
-    }
-
-    private static long[] hashes(Cache cache) {
-        long[] hashes = new long[Limits.PARTITIONS];
-        boolean[] found = new boolean[Limits.PARTITIONS];
-        int missing = Limits.PARTITIONS;
-        for (int i = 0; missing > 0; i++) {
-            Check.that(i < 100_000, "the cache's partitions are evenly spread over the hashes");
-            long hash = i * 0x9E3779B97F4A7C15L;
-            int index = cache.partition(hash);
-            missing -= found[index] ? 0 : 1;
-            found[index] = true;
-            hashes[index] = hash;
-        }
-        return hashes;
-    }
-
-    /** Whether anything is remembered that a quiet node should have forgotten: for tests. */
+    /** For tests. */
     boolean remembers() {
-        boolean keys = false;
-        for (Partition partition : partitions) {
-            keys |= partition.size() > 0 || !partition.floor().isNone();
-        }
-        boolean fenced =
-                relations.values().stream().anyMatch(r -> !r.fence.get().isNone());
-        return keys || fenced || !everything.get().isNone() || cover != null;
+        return purge.remembers();
     }
 
     /** State for users. */
@@ -760,7 +534,7 @@ public final class Coherence implements StreamApplier {
                 position.get(),
                 freshness.ageNanos(nanos),
                 hits,
-                fencesHeld.sum(),
+                table.fencesHeld(),
                 fillsInFlight.sum());
     }
 
@@ -796,26 +570,14 @@ public final class Coherence implements StreamApplier {
     private void flush(String reason) {
         stream = new StreamState(stream.generation() + 1, State.DOWN, stream.server(), 0, 0, reason);
         freshness.reset(reason);
-        cover = null;
+        purge.cover(null);
         everything.clear();
-        for (int i = 0; i < partitions.length; i++) {
-            clearFences(i);
-        }
+        table.onEach(Partition::clearFences);
         for (Relation relation : relations.values()) {
             relation.fence.clear();
             newSpace(relation);
         }
         counters.add(Counter.FLUSHES_STREAM);
-    }
-
-    private void clearFences(int index) {
-        long hash = hashes[index];
-        cache.lock(hash);
-        try {
-            partitions[index].clearFences();
-        } finally {
-            cache.unlock(hash);
-        }
     }
 
     @Override
@@ -825,26 +587,14 @@ public final class Coherence implements StreamApplier {
                 flush("");
             }
             Check.that(stream.isDown(), "a slot is made only while the stream is down");
-            for (int i = 0; i < partitions.length; i++) {
-                belongTo(i, server);
-            }
-            cover = new Cover(slotSnapshot, -1);
-            position.set(startLsn);
-            stream = new StreamState(stream.generation(), State.CATCHING_UP, server, clock.nanos(), Long.MAX_VALUE, "");
             synchronized (freshness) {
                 newest = server; // whoever is streamed now counts, even if it was replaced once
                 freshness.server(server, server);
             }
-        }
-    }
-
-    private void belongTo(int index, ServerIdentity server) {
-        long hash = hashes[index];
-        cache.lock(hash);
-        try {
-            partitions[index].belongTo(server);
-        } finally {
-            cache.unlock(hash);
+            table.onEach(partition -> partition.belongTo(server));
+            purge.cover(new Cover(slotSnapshot, -1));
+            position.set(startLsn);
+            stream = new StreamState(stream.generation(), State.CATCHING_UP, server, clock.nanos(), Long.MAX_VALUE, "");
         }
     }
 
@@ -886,7 +636,7 @@ public final class Coherence implements StreamApplier {
 
     private void key(Relation relation, CommittedTransaction.Key key, long xid) {
         KeyId id = new KeyId(relation.id(), key.hash(), key.bytes());
-        onKey(id, (partition, state) -> {
+        table.onKey(id, (partition, state) -> {
             state.foreign(xid);
             long xmin = cache.xmin(relation.space(), id.hash(), id.bytes());
             boolean spared = xmin >= 0 && isSpared(state, xmin, xid);
@@ -894,12 +644,12 @@ public final class Coherence implements StreamApplier {
                 state.installedXid = 0;
             }
             if (!spared) {
-                drop(relation.space(), id);
+                table.drop(relation.space(), id);
             }
             boolean lay =
                     (!spared || rules.on(Rule.SKIP_STILL_FENCES)) && (xmin >= 0 || rules.on(Rule.ABSENT_KEYS_FENCED));
             if (lay) {
-                lay(partition, state, xid, false);
+                table.lay(partition, state, xid, false);
             }
         });
     }

@@ -19,7 +19,7 @@ public final class OwnWrite {
     /** A key that is written, with the space of its relation when the write began. */
     record Target(Relation relation, KeyId key, int space) {}
 
-    private final Coherence coherence;
+    private final OwnWrites rules;
     final long generation;
     private final List<Target> targets = new ArrayList<>(1);
     private boolean sent;
@@ -33,8 +33,8 @@ public final class OwnWrite {
     private boolean severalXids;
     private boolean answered;
 
-    OwnWrite(Coherence coherence, long generation) {
-        this.coherence = coherence;
+    OwnWrite(OwnWrites rules, long generation) {
+        this.rules = rules;
         this.generation = generation;
     }
 
@@ -48,7 +48,7 @@ public final class OwnWrite {
             }
         }
         targets.add(target);
-        coherence.begin(this, target);
+        rules.begin(this, target);
     }
 
     /** The statement is about to be written to the connection. */
@@ -78,19 +78,19 @@ public final class OwnWrite {
         Check.that(xid != 0, "the xid of an own write is known before its COMMIT returns");
         Check.that(!mayInstall || values.length == targets.size(), "one value for each key");
         end();
-        coherence.committed(this, lsnAfterCommit, values, mayInstall);
+        rules.committed(this, lsnAfterCommit, values, mayInstall);
     }
 
     /** Nobody knows whether the write was committed: drops the entries, fences the keys if the xid is known. */
     public void unknown() {
         end();
-        coherence.unknown(this);
+        rules.unknown(this);
     }
 
     /** The transaction is known to have been rolled back. */
     public void rolledBack() {
         end();
-        coherence.rolledBack(this);
+        rules.rolledBack(this);
     }
 
     private void end() {
