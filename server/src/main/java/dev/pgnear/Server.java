@@ -77,7 +77,7 @@ public final class Server implements AutoCloseable {
     private static final Duration RELOAD_GRACE = Duration.ofSeconds(1);
     private static final Duration LOAD_LIMIT = Duration.ofSeconds(10);
     private static final long STOP_MILLIS = 3000;
-    private static final long SETTINGS_MILLIS = 500;
+    private static final long SETTINGS_MILLIS = 200;
 
     private final Configuration configuration;
     private final PgTarget target;
@@ -332,10 +332,14 @@ public final class Server implements AutoCloseable {
     private final class Pools implements FillSessions {
         @Override
         public @Nullable String settings() {
+            long end = clock.nanos() + TimeUnit.MILLISECONDS.toNanos(SETTINGS_MILLIS);
             for (BackendPool pool : pools.values()) {
-                long limit = TimeUnit.MILLISECONDS.toNanos(SETTINGS_MILLIS);
-                Future<@Nullable String> answer = closed ? null : pool.textSettings(clock.nanos() + limit);
-                if (answer != null && answer.awaitUninterruptibly(2 * SETTINGS_MILLIS) && answer.getNow() != null) {
+                long left = TimeUnit.NANOSECONDS.toMillis(end - clock.nanos());
+                if (closed || left <= 0) {
+                    return null;
+                }
+                Future<@Nullable String> answer = pool.textSettings(end);
+                if (answer.awaitUninterruptibly(left) && answer.getNow() != null) {
                     return answer.getNow();
                 }
             }

@@ -93,6 +93,7 @@ public final class LiveMappings implements StreamTables, Supplier<MappingSet>, A
     private Map<Integer, String> fingerprints = Map.of();
 
     private @Nullable String fillSettings;
+    private long askedMillis;
     private volatile boolean eventTriggers;
     private long polledMillis;
     private int rounds;
@@ -406,11 +407,16 @@ public final class LiveMappings implements StreamTables, Supplier<MappingSet>, A
     /** Until a session has told them once there is nothing to compare with. */
     private boolean fillSettingsDiffer() {
         String before = fillSettings;
+        long millis = System.nanoTime() / 1_000_000;
+        if (RENEWING.equals(before) || before != null && millis - askedMillis < IDLE_MILLIS) {
+            return RENEWING.equals(before);
+        }
+        askedMillis = millis;
         String now = sessions.settings();
-        if (now != null && !RENEWING.equals(before)) {
+        if (now != null) {
             fillSettings = now;
         }
-        return RENEWING.equals(before) || before != null && now != null && !before.equals(now);
+        return before != null && now != null && !before.equals(now);
     }
 
     /** If it fails the tables stay suspended and dirty, and the old fingerprint stays: the next poll comes here again. */
