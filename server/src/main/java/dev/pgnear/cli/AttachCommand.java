@@ -28,11 +28,18 @@ final class AttachCommand implements Callable<Integer> {
     @Parameters(paramLabel = "TABLE", description = "schema.table")
     private String table = "";
 
-    @Option(names = "--alias", paramLabel = "ALIAS", description = "Short key prefix: rows also answer to ALIAS:KEY.")
+    @Option(
+            names = "--alias",
+            paramLabel = "ALIAS",
+            description =
+                    "Short key prefix: rows also answer to ALIAS:KEY; without it an attached table keeps its own.")
     private @Nullable String alias;
 
-    @Option(names = "--writable", description = "Allows SET and DEL of its rows.")
-    private boolean writable;
+    @Option(
+            names = "--writable",
+            negatable = true,
+            description = "Allows SET and DEL of its rows, or no longer; without it an attached table stays as it is.")
+    private @Nullable Boolean writable;
 
     @Override
     public Integer call() throws Exception {

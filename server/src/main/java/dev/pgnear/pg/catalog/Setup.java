@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /** Installs what pgnear needs inside one database: the script of {@code setup.sql}, in one transaction, safe to repeat. */
 public final class Setup {
     /** Version of the schema {@code local_cache}; goes up with every change of setup.sql that a node can notice. */
-    public static final int VERSION = 3;
+    public static final int VERSION = 4;
 
     private Setup() {}
 

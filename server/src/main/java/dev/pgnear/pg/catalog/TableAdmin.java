@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -36,15 +37,17 @@ public final class TableAdmin {
      * Attaches a table, or changes alias and writability of an attached one.
      *
      * @param table as in SQL; without a schema it is looked up in {@code public}
+     * @param writable null keeps what an attached table has; a new one is not writable then
+     * @param alias null keeps what an attached table has; a new one has none then
      * @return the table's qualified name
      * @throws UserError with reason and remedy if it is refused
      */
-    public String attach(String table, boolean writable, @Nullable String alias) {
+    public String attach(String table, @Nullable Boolean writable, @Nullable String alias) {
         Found found = find(table);
         try (PreparedStatement s =
                 connection.prepareStatement("SELECT local_cache.attach_table(?::oid::regclass, ?, ?)")) {
             s.setLong(1, found.oid);
-            s.setBoolean(2, writable);
+            s.setObject(2, writable, Types.BOOLEAN);
             s.setString(3, alias);
             s.execute();
             return found.name;

@@ -207,6 +207,38 @@ BEGIN
         hint := format('ALTER TABLE %I.%I REPLICA IDENTITY DEFAULT;', rel.nspname, rel.relname);
         RETURN;
     END IF;
+
+    -- PostgreSQL 18 refuses ALTER COLUMN ... SET EXPRESSION of a virtual column while its table is published.
+    SELECT a.attname INTO col FROM pg_attribute a
+        WHERE a.attrelid = target AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = 'v' ORDER BY a.attnum LIMIT 1;
+    IF FOUND THEN
+        problem := format('column %s is a virtual generated column, whose expression could not be changed in a published table', quote_ident(col.attname));
+        hint := 'Make it STORED: drop the column and add it again.';
+        RETURN;
+    END IF;
+
+    -- The text of an object's name (or of a role's, in an aclitem) changes with that object, and no change of the row says so.
+    WITH RECURSIVE within(attnum, typid) AS (
+        SELECT a.attnum, a.atttypid FROM pg_attribute a WHERE a.attrelid = target AND a.attnum > 0 AND NOT a.attisdropped
+        UNION
+        SELECT w.attnum, part.typid FROM within w JOIN pg_type t ON t.oid = w.typid CROSS JOIN LATERAL (
+                SELECT t.typelem
+                UNION ALL SELECT t.typbasetype
+                UNION ALL SELECT a.atttypid FROM pg_attribute a WHERE t.typrelid <> 0 AND a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped
+                UNION ALL SELECT g.rngsubtype FROM pg_range g WHERE t.typtype IN ('r', 'm') AND t.oid IN (g.rngtypid, g.rngmultitypid)
+            ) AS part(typid)
+            WHERE part.typid <> 0)
+    SELECT a.attname, format_type(a.atttypid, a.atttypmod) AS typename INTO col
+        FROM within w JOIN pg_attribute a ON a.attrelid = target AND a.attnum = w.attnum
+        WHERE w.typid IN ('regclass'::regtype, 'regcollation'::regtype, 'regconfig'::regtype, 'regdictionary'::regtype,
+            'regnamespace'::regtype, 'regoper'::regtype, 'regoperator'::regtype, 'regproc'::regtype, 'regprocedure'::regtype,
+            'regrole'::regtype, 'regtype'::regtype, 'aclitem'::regtype)
+        ORDER BY a.attnum LIMIT 1;
+    IF FOUND THEN
+        problem := format('column %s has type %s, whose text changes when other objects are renamed or dropped', quote_ident(col.attname), col.typename);
+        hint := 'Keep the name as text, or the number as oid.';
+        RETURN;
+    END IF;
 END
 $$;
 
@@ -282,7 +314,8 @@ BEGIN
 END
 $$;
 
-CREATE OR REPLACE FUNCTION local_cache.attach_table(target regclass, writable boolean DEFAULT false, alias text DEFAULT NULL) RETURNS void
+-- Attaches a table; of an attached one, null keeps what there is.
+CREATE OR REPLACE FUNCTION local_cache.attach_table(target regclass, writable boolean DEFAULT NULL, alias text DEFAULT NULL) RETURNS void
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -320,7 +353,8 @@ BEGIN
     END IF;
     INSERT INTO local_cache.mappings AS m (relid, alias, writable)
         VALUES (target, attach_table.alias, coalesce(attach_table.writable, false))
-        ON CONFLICT ON CONSTRAINT mappings_pkey DO UPDATE SET alias = excluded.alias, writable = excluded.writable;
+        ON CONFLICT ON CONSTRAINT mappings_pkey DO UPDATE
+            SET alias = coalesce(attach_table.alias, m.alias), writable = coalesce(attach_table.writable, m.writable);
     PERFORM local_cache.tell('mapping ' || target::oid);
 EXCEPTION WHEN unique_violation THEN
     RAISE EXCEPTION 'cannot attach %: alias % is in use', target, quote_literal(alias)
@@ -664,5 +698,22 @@ BEGIN
     ALTER EVENT TRIGGER pgnear_drop ENABLE ALWAYS;
 EXCEPTION WHEN insufficient_privilege THEN
     RAISE WARNING 'event triggers need a superuser and were not installed: nodes look for DDL every few seconds instead; to have them, run setup as a superuser';
+END
+$setup$;
+
+-- The publication may have been made anew, and this version may know of more problems than the one before it.
+DO $setup$
+DECLARE
+    waiting text := current_setting('lock_timeout');
+    item record;
+BEGIN
+    -- a table that cannot be locked soon stays as it is
+    PERFORM set_config('lock_timeout', '5s', true);
+    FOR item IN SELECT r.tablename, r.reason FROM local_cache.reconcile_all() r LOOP
+        RAISE WARNING 'table % is not cached: %', item.tablename, item.reason;
+    END LOOP;
+    PERFORM set_config('lock_timeout', waiting, true);
+EXCEPTION WHEN OTHERS THEN
+    RAISE WARNING 'attached tables were not looked at: %; to repair them: SELECT * FROM local_cache.reconcile_all();', SQLERRM;
 END
 $setup$;

@@ -75,6 +75,25 @@ class AttachIT {
     }
 
     @Test
+    void repeatedAttachKeepsWhatIsNotGiven() throws Exception {
+        db.sql("create table t (id int primary key)", "select local_cache.attach_table('t')");
+        String mapping = "select concat_ws(' ', alias, writable) from local_cache.mappings";
+        assertThat(db.query(mapping)).isEqualTo("f");
+        db.sql("select local_cache.attach_table('t', true, 'x')", "select local_cache.attach_table('t')");
+        assertThat(db.query(mapping)).isEqualTo("x t");
+        db.sql("select local_cache.attach_table('t', alias => 'y')");
+        assertThat(db.query(mapping)).isEqualTo("y t");
+        db.sql("select local_cache.attach_table('t', writable => false)");
+        assertThat(db.query(mapping)).isEqualTo("y f");
+        try (Connection c = ControlConnection.open(db.target(), "test")) {
+            TableAdmin admin = new TableAdmin(c);
+            admin.attach("t", true, "z");
+            admin.attach("t", null, null);
+            assertThat(db.query(mapping)).isEqualTo("z t");
+        }
+    }
+
+    @Test
     void takesEveryListedKeyType() throws SQLException {
         db.sql(
                 "create type mood as enum ('a', 'b')",
@@ -169,6 +188,77 @@ class AttachIT {
                 .startsWith("42P01 relation \"none\" does not exist");
         assertThat(db.query("select count(*) from local_cache.mappings")).isEqualTo("0");
         assertThat(db.query("select count(*) from pg_publication_rel")).isEqualTo("0");
+    }
+
+    @Test
+    void refusesColumnsWhoseTextDependsOnOtherObjects() throws SQLException {
+        db.sql(
+                "create domain d as regrole",
+                "create type inner_pair as (a int, b regtype[])",
+                "create type pair as (a int, b inner_pair)",
+                "create type span as range (subtype = regclass)");
+        for (String type : List.of(
+                "regclass",
+                "regcollation",
+                "regconfig",
+                "regdictionary",
+                "regnamespace",
+                "regoper",
+                "regoperator",
+                "regproc",
+                "regprocedure",
+                "regrole",
+                "regtype",
+                "aclitem",
+                "regclass[]",
+                "d",
+                "d[]",
+                "pair",
+                "span",
+                "multirange_of_span")) {
+            String actual = type.equals("multirange_of_span")
+                    ? db.query("select rngmultitypid::regtype from pg_range where rngtypid = 'span'::regtype")
+                    : type;
+            db.sql("drop table if exists r", "create table r (id int primary key, v text, \"C\" " + actual + ")");
+            assertThat(attach("r"))
+                    .as(type)
+                    .startsWith("55000 cannot attach public.r: column \"C\" has type ")
+                    .endsWith("whose text changes when other objects are renamed or dropped"
+                            + " | Keep the name as text, or the number as oid.");
+        }
+        db.sql("alter table r drop column \"C\"", "alter table r add column o oid, add column n int4range");
+        assertThat(attach("r")).isEqualTo("no error");
+        db.listen();
+        db.sql("create type plain as (a int)", "alter table r add column p plain");
+        assertThat(db.published("r")).isTrue();
+        db.messages();
+        db.sql("alter type plain add attribute b regclass");
+        assertThat(db.messages()).contains("ddl 0 ALTER TYPE");
+        assertThat(db.query("select problem from local_cache.table_problem('r'::regclass)"))
+                .startsWith("column p has type public.plain");
+        db.sql("alter table r drop column p", "alter table r add column c regclass");
+        assertThat(db.published("r")).isFalse();
+    }
+
+    @Test
+    void leavesVirtualColumnsToTheirOwner() throws SQLException {
+        if (major < 18) {
+            return; // there are no virtual columns
+        }
+        db.sql("create table g (id int primary key, v int generated always as (id + 1) virtual)");
+        assertThat(attach("g"))
+                .startsWith("55000 cannot attach public.g: column v is a virtual generated column")
+                .contains("| Make it STORED");
+        db.sql("alter table g drop column v");
+        assertThat(attach("g")).isEqualTo("no error");
+        db.sql(
+                "alter table g add column v int generated always as (id + 1) virtual",
+                "alter table g alter column v set expression as (id + 2)");
+        assertThat(db.published("g")).isFalse();
+        db.sql("alter table g drop column v");
+        assertThat(db.published("g")).isTrue();
+        db.sql("alter table g add column v int generated always as (id + 1) stored");
+        assertThat(db.published("g")).isTrue();
     }
 
     @Test

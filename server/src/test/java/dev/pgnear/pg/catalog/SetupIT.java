@@ -176,6 +176,23 @@ class SetupIT {
     }
 
     @Test
+    void publishesTheAttachedTablesAgain() throws SQLException {
+        db.setup();
+        db.sql(
+                "create table t (id int primary key)",
+                "create table u (id int primary key)",
+                "create table v (id int primary key)",
+                "select local_cache.attach_table('t'), local_cache.attach_table('u'), local_cache.attach_table('v')",
+                "drop publication pgnear",
+                "alter table u drop constraint u_pkey");
+        assertThat(Setup.install(db.target(), null))
+                .containsExactly("table public.u is not cached: it has no primary key");
+        assertThat(db.published("t")).isTrue();
+        assertThat(db.published("u")).isFalse();
+        assertThat(db.published("v")).isTrue();
+    }
+
+    @Test
     void upgradesInPlaceToNamesThatADumpCarries() throws SQLException {
         db.setup();
         db.sql(
