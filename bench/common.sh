@@ -4,6 +4,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work=$(mktemp -d /tmp/pgnear-bench-XXXXXX)
 pids=()
 cleanup() {
+  set +e # a process that has ended already must not end the cleaning up
   for p in "${pids[@]:-}"; do [ -n "$p" ] && kill "$p" 2>/dev/null; done
   wait 2>/dev/null || true
   [ -n "${pgdata:-}" ] && as_postgres "$pgbin/pg_ctl" -D "$pgdata" -m immediate stop >/dev/null 2>&1 || true
