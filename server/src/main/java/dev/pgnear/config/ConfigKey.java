@@ -24,7 +24,6 @@ public enum ConfigKey {
             "1s", Kind.DURATION, "hits are served only while the stream is proven to be this fresh; 100ms to 60s"),
     STATEMENT_TIMEOUT("2s", Kind.DURATION, "deadline of one command, and PostgreSQL's statement_timeout for it"),
     LOCK_TIMEOUT("250ms", Kind.DURATION, "PostgreSQL's lock_timeout for reads"),
-    MGET_KEYS("1024", Kind.COUNT, "keys of one MGET at most"),
     CLIENTS("10000", Kind.COUNT, "clients of the RESP door at most"),
     IDLE_TIMEOUT("300s", Kind.DURATION, "a client that does not read its replies for this long is dropped"),
     AUTH_TOKEN_FILE("", Kind.TEXT, "file with the token that clients must send by AUTH; mode 0600 or 0400");
